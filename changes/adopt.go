@@ -16,7 +16,7 @@ func Adopt(ctx context.Context, home, folder, gitDir, loopID string) error {
 	if err != nil {
 		return err
 	}
-	s := storeOf(kept{id: loopID, home: home, book: book{LoopID: loopID, Folder: folder, Top: folder, GitDir: gitDir, Own: true}})
+	s := &archive{id: loopID, home: home, book: book{LoopID: loopID, Folder: folder, Top: folder, GitDir: gitDir, Own: true}}
 	s.git = newGit(program, home, s.book)
 	last, err := s.git.Text(ctx, nil, "for-each-ref", "--count=1", "--format=%(objectname)", "refs/ralph/*/"+refName)
 	if err == nil && last == "" {

@@ -20,7 +20,7 @@ func TestSnapshotsOfAnotherMachine(t *testing.T) {
 	f.must(Adopt(t.Context(), home, dir, mirror, "theirs"))
 	s, err := Open(home)
 	f.must(err)
-	if patch, err := s.Patch(t.Context(), Range{0, Latest}, nil); err != nil || !strings.Contains(string(patch), "-0\n+1\n") {
+	if patch, err := s.Diff.Patch(t.Context(), Range{0, Latest}, nil); err != nil || !strings.Contains(string(patch), "-0\n+1\n") {
 		t.Errorf("%s, %v", patch, err)
 	}
 	f.git("update-ref", "-d", "refs/ralph/ralph-test/files")

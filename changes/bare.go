@@ -88,7 +88,7 @@ func (b *Bare) State() (State, error) {
 		return State{}, err
 	}
 	b.known = now
-	return State{Tree: "bare " + strconv.FormatUint(sum.Sum, 36), Aside: storeOf(kept{book: b.book}).refsNow()}, nil
+	return State{Tree: "bare " + strconv.FormatUint(sum.Sum, 36), Aside: new(below).refsNow(b.book)}, nil
 }
 
 // read sums up what a file holds, or what its entry says of that.

@@ -34,11 +34,13 @@ const (
 type below struct {
 	dirs map[string]string // where the objects and refs are of those that are there now
 	why  map[string]string // a snapshot has no file of those that were there first; nil: nobody has looked
+
+	isDark bool // one is in no snapshot and too large to be looked at
 }
 
 // join has repositories below the folder be a part of the snapshots from now on, as far as there is room for what they
 // have, in bytes.
-func (b *below) join(ctx context.Context, s *kept, room int64) error {
+func (b *below) join(ctx context.Context, s *archive, room int64) error {
 	b.why = map[string]string{}
 	joined := false
 	for _, r := range git.Below(s.book.Folder) {
@@ -93,24 +95,24 @@ func (b book) belowAt(name string) (found string) {
 
 // exchange puts what the repositories below the folder say of files that the index doesn't know in the place of what git
 // says of them, where the snapshots have these repositories. It notes the others.
-func (b *below) exchange(ctx context.Context, s *shots, c *candidates, unknown []string) ([]string, error) {
+func (b *below) exchange(ctx context.Context, x *index, c *candidates, unknown []string) ([]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(b.dirs)) {
-		if !slices.Contains(s.book.Below, name) {
+		if !slices.Contains(x.in.book.Below, name) {
 			c.notes = append(c.notes, name+"/ ("+cmp.Or(b.why[name], ofItsOwn)+")")
 		}
 	}
 	unknown = slices.DeleteFunc(unknown, func(path string) bool {
-		name := s.book.inFolder(path)
-		return s.book.belowAt(name) != "" || b.dirs[strings.TrimSuffix(name, "/")] != ""
+		name := x.in.book.inFolder(path)
+		return x.in.book.belowAt(name) != "" || b.dirs[strings.TrimSuffix(name, "/")] != ""
 	})
-	if len(s.book.Below) == 0 {
+	if len(x.in.book.Below) == 0 {
 		return unknown, nil
 	}
 	args := []string{"ls-files", "-z", "--"}
-	for _, name := range s.book.Below {
-		args = append(args, s.book.prefix()+name)
+	for _, name := range x.in.book.Below {
+		args = append(args, x.in.book.prefix()+name)
 	}
-	names, err := s.git.List(ctx, args...)
+	names, err := x.in.git.List(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,19 +121,19 @@ func (b *below) exchange(ctx context.Context, s *shots, c *candidates, unknown [
 		known[name] = true
 	}
 	c.tracked = map[string]bool{}
-	for _, name := range s.book.Below {
-		top := s.book.prefix() + name
-		if info, err := os.Lstat(s.book.topOf(name)); err != nil || !info.IsDir() || !c.isReal(s.book.Top, top+"/") {
+	for _, name := range x.in.book.Below {
+		top := x.in.book.prefix() + name
+		if info, err := os.Lstat(x.in.book.topOf(name)); err != nil || !info.IsDir() || !c.isReal(x.in.book.Top, top+"/") {
 			continue
 		}
-		tracked, others, err := s.git.Within(s.book.topOf(name)).FilesBelow(ctx, b.dirs[name], listing(s.home))
+		tracked, others, err := x.in.git.Within(x.in.book.topOf(name)).FilesBelow(ctx, b.dirs[name], listing(x.in.home))
 		if err != nil {
-			c.leaveOut(s, top+"/", "its new files, as "+err.Error())
+			c.leaveOut(x, top+"/", "its new files, as "+err.Error())
 			continue
 		}
 		for i, file := range slices.Concat(tracked, others) {
 			path := top + "/" + file
-			if info, err := os.Lstat(filepath.Join(s.book.Top, filepath.FromSlash(path))); err == nil && !info.IsDir() && !known[path] {
+			if info, err := os.Lstat(filepath.Join(x.in.book.Top, filepath.FromSlash(path))); err == nil && !info.IsDir() && !known[path] {
 				unknown, c.tracked[path] = append(unknown, path), i < len(tracked)
 			}
 		}
@@ -153,4 +155,24 @@ func (b *below) isShortOf(book book) bool {
 		}
 	}
 	return false
+}
+
+// refsNow sums up the branches and tags, and what HEAD is, of the repository and of those below the folder; of those that
+// no snapshot has, the files as well.
+func (b *below) refsNow(of book) uint64 {
+	sum := stamp.Stamp{}
+	if !of.Own {
+		sum.AddRefs(of.GitDir, git.CommonOf(of.GitDir))
+	}
+	b.dirs = map[string]string{}
+	for _, r := range git.Below(of.Folder) {
+		b.dirs[r.Name] = r.Dir
+		sum.AddRefs(r.Dir, git.CommonOf(r.Dir))
+		if of.has(r) {
+			continue
+		}
+		files, isLarge := stamp.Of(r.Top, func(path, _ string) bool { return filepath.Base(path) == ".git" })
+		sum.Sum, b.isDark = sum.Sum*31+files.Sum, b.isDark || isLarge
+	}
+	return sum.Sum
 }

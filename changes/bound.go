@@ -47,21 +47,21 @@ type ration struct {
 var unbounded = ration{fresh: maxTotal, again: maxTotal}
 
 // ration says what the next snapshot may add.
-func (s *shots) ration(last tip) ration {
+func (x *index) ration(last tip) ration {
 	left := int64(math.MaxInt64)
-	if s.most > 0 {
-		left = max(s.most-last.spent-s.owed, 0)
+	if x.most > 0 {
+		left = max(x.most-last.spent-x.in.owed, 0)
 	}
 	r := ration{fresh: min(left/2, maxTotal), again: min(left/8, maxTotal)}
-	if s.isFinal || last.list == "" {
+	if x.isFinal || last.list == "" {
 		r.again = r.fresh
 	}
-	if !s.book.Own {
+	if !x.in.book.Own {
 		if r.one = maxUnknown; last.list == "" {
 			r.fresh = min(r.fresh, maxAtStart)
 		}
 	}
-	if s.takesAll {
+	if x.takesAll {
 		r.fresh, r.again = unbounded.fresh, unbounded.again
 	}
 	return r
@@ -75,18 +75,19 @@ type found struct {
 }
 
 // portion takes the files into a snapshot that its ration is enough for, the smallest first.
-func (s *shots) portion(c *candidates, r ration) {
+func (x *index) portion(c *candidates, r ration) {
 	slices.SortFunc(c.found, func(a, b found) int { return cmp.Or(cmp.Compare(a.size, b.size), strings.Compare(a.path, b.path)) })
 	var fresh, again int64
 	var over []found
 	for _, f := range c.found {
 		switch {
 		case f.isKnown && f.size > 0 && again+f.size > r.again:
-			s.deferred[f.path] = true
-			c.leaveOut(s, f.path, s.whyDeferred(f))
+			x.deferred[f.path] = true
+			c.leaveOut(x, f.path, x.whyDeferred(f))
 			continue
 		case !f.isKnown && r.one > 0 && f.size > r.one && !c.tracked[f.path]:
-			s.setAside(c, f.path, tell.Bytes(f.size)+", and git doesn't track it: add it, or have git ignore it")
+			c.aside[f.path] = true
+			c.leaveOut(x, f.path, tell.Bytes(f.size)+", and git doesn't track it: add it, or have git ignore it")
 			continue
 		case !f.isKnown && f.size > 0 && fresh+f.size > r.fresh:
 			over = append(over, f)
@@ -98,15 +99,15 @@ func (s *shots) portion(c *candidates, r ration) {
 		}
 		c.take(f)
 	}
-	s.setAllAside(c, over, fmt.Sprintf("beyond the first %s: have git ignore what is no work, or say more in changes.max_mb", tell.Bytes(r.fresh)))
+	x.setAllAside(c, over, fmt.Sprintf("beyond the first %s: have git ignore what is no work, or say more in changes.max_mb", tell.Bytes(r.fresh)))
 }
 
 // whyDeferred says of a file that its new version isn't kept now. It says the same each time, as it is told once.
-func (s *shots) whyDeferred(f found) string {
+func (x *index) whyDeferred(f found) string {
 	if f.size > maxTotal {
 		return tell.Bytes(f.size)
 	}
-	return fmt.Sprintf("kept now and then only, as the snapshots of a loop have %s at most: changes.max_mb", tell.Bytes(s.most))
+	return fmt.Sprintf("kept now and then only, as the snapshots of a loop have %s at most: changes.max_mb", tell.Bytes(x.most))
 }
 
 // take has a file be a part of the snapshot.
@@ -114,24 +115,18 @@ func (c *candidates) take(f found) {
 	c.paths, c.sizes, c.bytes = append(c.paths, f.path), append(c.sizes, f.size), c.bytes+f.size
 }
 
-// setAside leaves out a file that git doesn't know, from now on.
-func (s *shots) setAside(c *candidates, path, why string) {
-	c.aside[path] = true
-	c.leaveOut(s, path, why)
-}
-
-// setAllAside leaves out several for one reason, which is told once.
-func (s *shots) setAllAside(c *candidates, all []found, why string) {
+// setAllAside leaves out files for one reason, which is told once.
+func (x *index) setAllAside(c *candidates, all []found, why string) {
 	var bytes int64
 	for _, f := range all {
 		if bytes += f.size; !f.isKnown {
 			c.aside[f.path] = true
 		}
-		s.noteLeft(f.path)
+		x.noteLeft(f.path)
 	}
 	if len(all) > 0 {
 		largest := all[len(all)-1]
-		c.notes = append(c.notes, fmt.Sprintf("%s with %s, such as %s (%s)", tell.Counted(len(all), "file"), tell.Bytes(bytes), s.book.inFolder(largest.path), why))
+		c.notes = append(c.notes, fmt.Sprintf("%s with %s, such as %s (%s)", tell.Counted(len(all), "file"), tell.Bytes(bytes), x.in.book.inFolder(largest.path), why))
 	}
 }
 
@@ -142,64 +137,64 @@ func (b book) inFolder(path string) string { return strings.TrimPrefix(path, b.p
 const asideName = "aside"
 
 // readAside is what was left out by the snapshots before.
-func (s *shots) readAside() (map[string]bool, error) {
-	if s.aside == nil {
-		data, err := regular.Read(filepath.Join(s.home, asideName), git.MaxIndex)
+func (x *index) readAside() (map[string]bool, error) {
+	if x.aside == nil {
+		data, err := regular.Read(filepath.Join(x.in.home, asideName), git.MaxIndex)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("reading what snapshots leave out: %w", err)
 		}
-		s.aside = map[string]bool{}
+		x.aside = map[string]bool{}
 		for _, path := range git.Fields(data) {
-			s.aside[path] = true
+			x.aside[path] = true
 		}
 	}
-	return s.aside, nil
+	return x.aside, nil
 }
 
 // writeAside takes down what this snapshot has left out. A file that is gone may come again as another one.
-func (s *shots) writeAside(now map[string]bool) error {
-	isSame := len(now) == len(s.aside)
+func (x *index) writeAside(now map[string]bool) error {
+	isSame := len(now) == len(x.aside)
 	var names []string
 	for path := range now {
-		isSame = isSame && s.aside[path]
+		isSame = isSame && x.aside[path]
 		names = append(names, path)
 	}
 	if isSame {
 		return nil
 	}
 	slices.Sort(names)
-	if err := s.writeOwn(asideName, []byte(strings.Join(append(names, ""), "\x00"))); err != nil {
+	if err := x.in.writeOwn(asideName, []byte(strings.Join(append(names, ""), "\x00"))); err != nil {
 		return fmt.Errorf("writing down what snapshots leave out: %w", err)
 	}
-	s.aside = now
+	x.aside = now
 	return nil
 }
 
 // Finish takes the versions that were left out for want of room as iteration n's, as far as half of the rest is enough.
 // Nobody else's changes are in it. A repository of our own goes where nothing has changed; a loop that goes on has a new one.
-func (s *shots) Finish(ctx context.Context, n int) (err error) {
-	if len(s.deferred) > 0 {
-		s.isFinal, s.seen = true, look{}
+func (s *Snapshots) Finish(ctx context.Context, n int) (err error) {
+	if len(s.files.deferred) > 0 {
+		s.files.isFinal, s.seen = true, look{}
 		_, err = s.record(ctx, snapshot{Kind: kindIteration, Number: n})
-		s.isFinal = false
+		s.files.isFinal = false
 	}
-	if _, isMarked := atWork(s.home).Get(); err != nil || !s.book.Own || isMarked {
+	if _, isMarked := atWork(s.in.home).Get(); err != nil || !s.in.book.Own || isMarked {
 		return err
 	}
-	release, err := s.hold(ctx)
+	release, err := s.in.hold(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if last, err := s.tip(); err != nil || len(readList(last.listing).own) != 1 {
+	if last, err := s.in.tip(); err != nil || len(readList(last.listing).own) != 1 {
 		return err
 	}
 	s.seen = look{}
-	return errors.Join(os.RemoveAll(s.book.GitDir), os.Remove(filepath.Join(s.home, indexName)))
+	return errors.Join(os.RemoveAll(s.in.book.GitDir), os.Remove(filepath.Join(s.in.home, indexName)))
 }
 
 // anew begins anew where Finish has removed the repository.
-func (s *kept) anew(last tip) (tip, error) {
+func (s *archive) anew(last tip) (tip, error) {
 	if _, err := os.Stat(s.book.GitDir); last.list == "" || !s.book.Own || !errors.Is(err, fs.ErrNotExist) {
 		return last, nil
 	}

@@ -151,7 +151,7 @@ func TestNothingIsLeftOfWhatIsGivenUp(t *testing.T) {
 		release, err := f.hold(t.Context())
 		f.must(err)
 		defer release()
-		if err := f.updateIndex(ctx, &c, time.Time{}); err == nil {
+		if err := f.Snapshots.files.update(ctx, &c, time.Time{}); err == nil {
 			t.Error("it went on")
 		}
 		// A git that was killed, as its process was.
@@ -184,7 +184,7 @@ func TestAFirstSnapshotThatTakesTooLong(t *testing.T) {
 	f.write("new", "1234567")
 	release, err := f.hold(t.Context())
 	f.must(err)
-	f.must(f.updateIndex(t.Context(), &c, time.Now().Add(-time.Second)))
+	f.must(f.Snapshots.files.update(t.Context(), &c, time.Now().Add(-time.Second)))
 	release()
 	if want := "1 file with 7 B, such as new (reading the folder took longer than 45s, so undo has only what comes later: have git ignore what is no work)"; !slices.Equal(c.notes, []string{want}) || len(c.paths) > 0 {
 		t.Errorf("%q, %q", c.notes, c.paths)
@@ -198,12 +198,13 @@ func TestHowFarTheFirstSnapshotIs(t *testing.T) {
 	f := bare(t, "a", noise(9<<20), "b", "1\n")
 	f.opts.MaxFile = 0
 	f.open("ralph-test")
-	f.Survey = &survey.Survey{}
-	if got := f.Survey.Text(); got != "which files there are" {
+	far := &survey.Survey{}
+	f.Report(far)
+	if got := far.Text(); got != "which files there are" {
 		t.Error(got)
 	}
 	f.start()
-	if got := f.Survey.Text(); got != "2 of 2 files, 9.4 MB of 9.4 MB" {
+	if got := far.Text(); got != "2 of 2 files, 9.4 MB of 9.4 MB" {
 		t.Error(got)
 	}
 	if data := []byte(f.inStore("cat-file", "blob", ":a")); !bytes.HasPrefix([]byte(f.read("a")), data[:1000]) {
@@ -241,13 +242,13 @@ func TestALoopThatChangedNothingKeepsLittle(t *testing.T) {
 		}
 		s, err := Find(f.dir, "ralph-test", f.opts)
 		f.must(err)
-		f.Store = s
+		f.use(s)
 		f.changed(Range{0, Latest})
 		f.places(Range{0, Latest})
 		if patch, err := f.Patch(t.Context(), Range{0, Latest}, nil); err != nil || len(patch) > 0 {
 			t.Errorf("a patch %q, %v", patch, err)
 		}
-		if diff, all, err := f.Diff(t.Context(), Range{0, Latest}, nil, 100); err != nil || len(diff) > 0 || !all {
+		if diff, all, err := f.Text(t.Context(), Range{0, Latest}, nil, 100); err != nil || len(diff) > 0 || !all {
 			t.Errorf("a diff %q, %v", diff, err)
 		}
 		if kept, err := f.Keep(t.Context(), Latest, nil, true); err != nil || len(kept) > 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/changes/survey"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
@@ -35,47 +36,69 @@ const (
 	symlink = "120000"
 )
 
-// candidates asks git for the known files that changed, and for those that it doesn't know and doesn't ignore. Those that
+// index is our index of the loop's folder: it finds what changed since the last snapshot, and takes that in.
+type index struct {
+	in     *archive
+	below  below
+	survey *survey.Survey // is told how far the first snapshot is; nil: nobody asks
+
+	most     int64 // bytes that the loop keeps at most; 0: any number
+	isFinal  bool  // nothing comes behind this snapshot: it takes what is deferred
+	takesAll bool  // it needs all, as somebody undoes something
+
+	printed printed         // files as found for this snapshot
+	theirs  map[string]bool // files that this snapshot doesn't look at, as they are the user's
+
+	aside    map[string]bool // what was left out once; nil: not read yet
+	deferred map[string]bool // what was left out by the last look for want of room
+	left     uint64          // sums up what the last look has left out
+	blind    bool            // and some of it can't be summed up
+	isQuick  bool            // one git looks at the folder fast enough
+}
+
+func indexOf(in *archive) *index { return &index{in: in, deferred: map[string]bool{}} }
+
+// look asks git for the known files that changed, and for those that it doesn't know and doesn't ignore. Those that
 // the ration is enough for are taken.
-func (s *shots) candidates(ctx context.Context, r ration) (candidates, error) {
-	s.left, s.blind = 0, !s.book.Own && s.below.isShortOf(s.book)
-	look, began := s.git.LookTwice, time.Now()
-	if s.isQuick {
-		look = s.git.LookOnce
+func (x *index) look(ctx context.Context, r ration) (candidates, error) {
+	x.left, x.blind = 0, !x.in.book.Own && x.below.isShortOf(x.in.book)
+	ask, began := x.in.git.LookTwice, time.Now()
+	if x.isQuick {
+		ask = x.in.git.LookOnce
 	}
-	changed, unknown, err := look(ctx, s.scope())
+	changed, unknown, err := ask(ctx, x.in.book.scope())
 	if err != nil {
 		return candidates{}, err
 	}
-	s.isQuick = time.Since(began) < quickLook
-	aside, err := s.readAside()
+	x.isQuick = time.Since(began) < quickLook
+	aside, err := x.readAside()
 	if err != nil {
 		return candidates{}, err
 	}
 	c := candidates{real: map[string]bool{}, aside: map[string]bool{}}
-	if unknown, err = s.below.exchange(ctx, s, &c, unknown); err != nil {
+	if unknown, err = x.below.exchange(ctx, x, &c, unknown); err != nil {
 		return candidates{}, err
 	}
-	wanted := s.deferred
-	s.deferred = map[string]bool{}
+	wanted := x.deferred
+	x.deferred = map[string]bool{}
 	for i, path := range changed {
-		if isDouble := i > 0 && changed[i-1] == path; !isDouble && (!s.isFinal || wanted[path]) { // an unmerged one is told twice
-			s.choose(&c, path, true)
+		if isDouble := i > 0 && changed[i-1] == path; !isDouble && (!x.isFinal || wanted[path]) { // an unmerged one is told twice
+			x.choose(&c, path, true)
 		}
 	}
 	for _, path := range unknown {
 		switch {
 		case strings.HasSuffix(path, "/"):
-			c.leaveOut(s, path, ofItsOwn)
+			c.leaveOut(x, path, ofItsOwn)
 		case aside[path]:
 			c.aside[path] = true
-			s.noteLeft(path)
-		case !s.isFinal:
-			s.choose(&c, path, false)
+			x.noteLeft(path)
+		case !x.isFinal:
+			x.choose(&c, path, false)
 		}
 	}
-	s.portion(&c, r)
-	return c, s.writeAside(c.aside)
+	x.portion(&c, r)
+	return c, x.writeAside(c.aside)
 }
 
 // quickLook is how long one git may look at the folder. Two at once are faster where it is large; and what was only
@@ -83,27 +106,27 @@ func (s *shots) candidates(ctx context.Context, r ration) (candidates, error) {
 const quickLook = 300 * time.Millisecond
 
 // choose takes a path unless it is nobody's work, too large, or no file.
-func (s *shots) choose(c *candidates, file string, isKnown bool) {
-	if name := s.book.inFolder(file); s.book.skips(name) || s.theirs[name] {
+func (x *index) choose(c *candidates, file string, isKnown bool) {
+	if name := x.in.book.inFolder(file); x.in.book.skips(name) || x.theirs[name] {
 		return
 	}
-	if !c.isReal(s.book.Top, file) {
+	if !c.isReal(x.in.book.Top, file) {
 		c.beyond = append(c.beyond, file)
 		return
 	}
-	info, err := os.Lstat(filepath.Join(s.book.Top, filepath.FromSlash(file)))
-	if err == nil && s.printed.are(info) {
+	info, err := os.Lstat(filepath.Join(x.in.book.Top, filepath.FromSlash(file)))
+	if err == nil && x.printed.are(info) {
 		return
 	}
 	f := found{path: file, isKnown: isKnown}
 	if err == nil && info.Mode().IsRegular() {
 		f.size = info.Size()
 	}
-	if most := s.book.MaxFile; most > 0 && f.size > most {
+	if most := x.in.book.MaxFile; most > 0 && f.size > most {
 		if !isKnown {
 			c.aside[file] = true
 		}
-		c.leaveOut(s, file, tell.Bytes(f.size))
+		c.leaveOut(x, file, tell.Bytes(f.size))
 		return
 	}
 	c.found = append(c.found, f)
@@ -125,14 +148,13 @@ func (c *candidates) isReal(top, name string) bool {
 }
 
 // leaveOut notes a path that isn't taken.
-func (c *candidates) leaveOut(s *shots, path, why string) {
-	s.noteLeft(path)
-	c.notes = append(c.notes, fmt.Sprintf("%s (%s)", s.book.inFolder(path), why))
+func (c *candidates) leaveOut(x *index, path, why string) {
+	x.noteLeft(path)
+	c.notes = append(c.notes, fmt.Sprintf("%s (%s)", x.in.book.inFolder(path), why))
 }
 
 // unreadable says why git can't take a file; "" when it can.
-func (s *shots) unreadable(path string) string {
-	full := filepath.Join(s.book.Top, filepath.FromSlash(path))
+func unreadable(full string) string {
 	info, err := os.Lstat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && (info.Mode()&fs.ModeSymlink != 0 || info.IsDir()):

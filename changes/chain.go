@@ -128,7 +128,7 @@ func (l *list) append(st snapshot) {
 
 // shorten moves the oldest out of a long list, together with those of older lists that are no longer than what moves. It
 // returns the lists that are gone by that, once the loop's list is written.
-func (s *shots) shorten(l *list) (gone []older, err error) {
+func (s *archive) shorten(l *list) (gone []older, err error) {
 	if len(l.own) < 2*perOlder {
 		return nil, nil
 	}
@@ -160,7 +160,7 @@ func (s *shots) shorten(l *list) (gone []older, err error) {
 
 // inOlder are the snapshots of an older list up to the one that the next list begins with: who was killed while two
 // became one has left both.
-func (s *kept) inOlder(o older, next snapshot) ([]snapshot, error) {
+func (s *archive) inOlder(o older, next snapshot) ([]snapshot, error) {
 	text, err := regular.Read(filepath.Join(s.home, olderName(o.place)), regular.Long)
 	own := readList(string(text)).own
 	return own[:min(len(own), next.place-o.place)], err
@@ -170,7 +170,7 @@ func (s *kept) inOlder(o older, next snapshot) ([]snapshot, error) {
 func olderName(place int) string { return fmt.Sprintf("older-%d", place) }
 
 // snapshots are the loop's snapshots, the oldest first.
-func (s *kept) snapshots() (snapshots []snapshot, err error) {
+func (s *archive) snapshots() (snapshots []snapshot, err error) {
 	last, err := s.tip()
 	if err != nil {
 		return nil, err

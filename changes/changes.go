@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes/stamp"
-	"github.com/ralph-lsp/ralph-lsp/changes/survey"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
@@ -49,58 +48,32 @@ var (
 	ErrNone  = errors.New("no snapshots are kept of a loop here")
 )
 
-// Store has the snapshots of one loop. It is for one goroutine at a time; other processes may use
-// the same snapshots. Its own part is the way back: undo, redo and what the user keeps. Three
-// embedded layers do the rest.
-type Store struct{ shots }
+// Store has the snapshots of one loop, in parts with a job each. It is for one goroutine at a time; other processes may
+// use the same snapshots.
+type Store struct {
+	Snapshots *Snapshots // takes them
+	Diff      Diff       // compares them, and reads in them
+	Review    Review     // what of them the user has reviewed
+	Undoer    *Undoer    // takes back what they brought
+	Checkouts Checkouts  // copies of one, for agents side by side
+
+	in *archive
+}
 
 // storeOf is a store that has seen nothing of its folder yet.
-func storeOf(k kept) *Store { return &Store{shots{views: views{k}, deferred: map[string]bool{}}} }
-
-// shots take snapshots of the folder.
-type shots struct {
-	views
-	seen  look   // the folder as it was before the last look of git's
-	left  uint64 // what that has left out
-	blind bool   // and some of it can't be summed up
-	large bool   // it has too many entries for a stamp
-
-	isQuick bool // one git looks at it fast enough
-
-	findPrinted Printed
-	printed     printed // as found for this snapshot
-
-	Survey   *survey.Survey  // is told how far the first snapshot is; nil: nobody asks
-	most     int64           // bytes that the loop keeps at most; 0: any number
-	owed     int64           // of the last snapshot, which the tip has only with the next one
-	aside    map[string]bool // what was left out once; nil: not read yet
-	deferred map[string]bool // what was left out by the last look for want of room
-	below    below
-	isDark   bool            // a repository below the folder is in no snapshot and too large to be looked at
-	theirs   map[string]bool // files that this snapshot doesn't look at, as they are the user's
-	isFinal  bool            // nothing comes behind this snapshot: it takes what is deferred
-	takesAll bool            // it needs all, as somebody undoes something
+func storeOf(in *archive) *Store {
+	s := &Store{Snapshots: &Snapshots{in: in, files: indexOf(in)}, Diff: Diff{in}, Review: Review{in}, in: in}
+	s.Undoer, s.Checkouts = &Undoer{in: in, snaps: s.Snapshots}, Checkouts{s.Snapshots}
+	return s
 }
 
-// obey has the snapshots made as o says.
-func (s *shots) obey(o Options, theirs Printed) {
-	s.book.Skip, s.book.Hidden, s.book.MaxFile = o.Skip, o.Hidden, o.MaxFile
-	s.findPrinted, s.most = theirs, o.MaxKept
-}
-
-// views compare snapshots, and read in them.
-type views struct{ kept }
-
-// kept is where the snapshots of a loop are, and what is known of them.
-type kept struct {
+// archive is where the snapshots of a loop are: the row of them, in our own folder and in git.
+type archive struct {
 	id   string
 	home string // our own folder: index, books, lock
 	book book
 	git  git.Git
-
-	// MayWrite is asked before an undo or a redo, even a dry run, begins, while
-	// whoever calls Await waits. Its error is theirs; nil: they always may.
-	MayWrite func() error
+	owed int64 // bytes of the last snapshot, which the tip has only with the next one
 }
 
 // look is the folder as it was at a snapshot.
@@ -188,7 +161,7 @@ func Create(ctx context.Context, folder, loopID string, o Options, theirs Printe
 	}
 	home := filepath.Join(dir, homeName(loopID, folder))
 	if s, err := open(program, home); err == nil {
-		s.obey(o, theirs)
+		s.Snapshots.obey(o, theirs)
 		_ = os.Chtimes(filepath.Join(home, bookName), time.Time{}, time.Now()) // Find goes by it
 		return s, nil
 	}
@@ -196,22 +169,23 @@ func Create(ctx context.Context, folder, loopID string, o Options, theirs Printe
 		return nil, fmt.Errorf("making a folder for snapshots: %w", err)
 	}
 	b := book{LoopID: loopID, Folder: folder, AsIs: o.AsIs}
-	s := storeOf(kept{id: loopID, home: home, book: discover(ctx, program, b)})
-	s.obey(o, theirs)
+	in := &archive{id: loopID, home: home, book: discover(ctx, program, b)}
+	s := storeOf(in)
+	s.Snapshots.obey(o, theirs)
 	if err := ctx.Err(); err != nil { // git was cut off, so it said nothing of the folder
 		return nil, err
 	}
-	if s.book.GitDir == "" {
-		if err := s.useOwn(); err != nil {
+	if in.book.GitDir == "" {
+		if err := in.useOwn(); err != nil {
 			return nil, err
 		}
 	}
-	if s.git = newGit(program, home, s.book); s.book.Own || o.AsIs {
-		_, _ = s.git.Unheeded(ctx) // else the three gits of the first snapshot would each read the configuration
+	if in.git = newGit(program, home, in.book); in.book.Own || o.AsIs {
+		_, _ = in.git.Unheeded(ctx) // else the three gits of the first snapshot would each read the configuration
 	} else {
-		s.git.As(git.Git{Program: program, Dir: folder})
+		in.git.As(git.Git{Program: program, Dir: folder})
 	}
-	return s, s.writeBook()
+	return s, in.writeBook()
 }
 
 // homeName tells the copies of a folder apart: their state files name the same loop.
@@ -246,22 +220,22 @@ func Find(folder, loopID string, o Options) (*Store, error) {
 			continue
 		}
 		s, err := open(program, home)
-		if err == nil && s.book.Folder == folder && (loopID == "" || s.id == loopID) {
+		if err == nil && s.in.book.Folder == folder && (loopID == "" || s.in.id == loopID) {
 			found, newest = s, info.ModTime()
 		}
 	}
 	if found == nil {
 		return nil, ErrNone
 	}
-	found.outlive(program)
-	if _, err := os.Stat(found.book.GitDir); errors.Is(err, fs.ErrNotExist) && !found.book.Own {
-		return nil, fmt.Errorf("%w any more: the repository %s is gone", ErrNone, found.book.GitDir)
+	found.outlive()
+	if _, err := os.Stat(found.in.book.GitDir); errors.Is(err, fs.ErrNotExist) && !found.in.book.Own {
+		return nil, fmt.Errorf("%w any more: the repository %s is gone", ErrNone, found.in.book.GitDir)
 	}
 	return found, nil
 }
 
 // LoopID is the id of the loop whose snapshots these are.
-func (s *kept) LoopID() string { return s.id }
+func (s *Store) LoopID() string { return s.in.id }
 
 func open(program, home string) (*Store, error) {
 	data, err := regular.Read(filepath.Join(home, bookName), regular.Long)
@@ -275,10 +249,10 @@ func open(program, home string) (*Store, error) {
 	if !fits(b.LoopID) || b.GitDir == "" {
 		return nil, fmt.Errorf("reading %s: it is incomplete", bookName)
 	}
-	return storeOf(kept{id: b.LoopID, home: home, book: b, git: newGit(program, home, b)}), nil
+	return storeOf(&archive{id: b.LoopID, home: home, book: b, git: newGit(program, home, b)}), nil
 }
 
-func (s *kept) writeBook() error {
+func (s *archive) writeBook() error {
 	data, err := json.Marshal(s.book)
 	if err == nil {
 		err = s.writeOwn(bookName, data)
@@ -290,7 +264,7 @@ func (s *kept) writeBook() error {
 }
 
 // writeOwn replaces a file of our own.
-func (s *kept) writeOwn(name string, data []byte) error {
+func (s *archive) writeOwn(name string, data []byte) error {
 	path := filepath.Join(s.home, name)
 	if err := regular.Write(path+".new", data, 0o600); err != nil {
 		return err
@@ -328,56 +302,20 @@ func discover(ctx context.Context, program string, b book) book {
 	return found
 }
 
-// useOwn makes a repository of our own. No git is needed for that, and no
-// template of the user's gets into it. Files go in and out as they are.
-func (s *kept) useOwn() error {
-	dir := filepath.Join(s.home, "git")
-	s.book.Own, s.book.Top, s.book.GitDir = true, s.book.Folder, dir
-	for _, sub := range []string{"objects", "refs", "info"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			return fmt.Errorf("making a repository for snapshots: %w", err)
-		}
-	}
-	for name, text := range map[string]string{
-		"HEAD":            "ref: refs/heads/none\n",
-		"config":          fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tautocrlf = false\n\tignoreCase = %t\n", ignoresCase(s.book.Folder)),
-		"info/attributes": "* -text -filter -ident -working-tree-encoding\n",
-	} {
-		if err := regular.Write(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			return fmt.Errorf("making a repository for snapshots: %w", err)
-		}
+// useOwn makes a repository of our own.
+func (s *archive) useOwn() error {
+	s.book.Own, s.book.Top, s.book.GitDir = true, s.book.Folder, filepath.Join(s.home, "git")
+	if err := git.Init(s.book.GitDir, s.book.Folder); err != nil {
+		return fmt.Errorf("making a repository for snapshots: %w", err)
 	}
 	return nil
 }
 
-// ignoresCase says whether the same file has names in capitals and in small
-// letters. It asks with what is there: nothing is written to the folder.
-func ignoresCase(dir string) bool {
-	entries, _ := os.ReadDir(dir)
-	for _, entry := range entries {
-		name := entry.Name()
-		other := strings.ToUpper(name)
-		if other == name {
-			other = strings.ToLower(name)
-		}
-		if other == name {
-			continue
-		}
-		one, err := os.Lstat(filepath.Join(dir, name))
-		if err != nil {
-			continue
-		}
-		two, err := os.Lstat(filepath.Join(dir, other))
-		return err == nil && os.SameFile(one, two)
-	}
-	return false
-}
-
 // SaveNote keeps what its caller has to remember of the loop, for as long as there
 // are snapshots. The name is that of a file, and none of ours.
-func (s *kept) SaveNote(name string, data []byte) error { return s.writeOwn("note-"+name, data) }
+func (s *Store) SaveNote(name string, data []byte) error { return s.in.writeOwn("note-"+name, data) }
 
 // Note reads what was saved.
-func (s *kept) Note(name string) ([]byte, error) {
-	return regular.Read(filepath.Join(s.home, "note-"+name), regular.Long)
+func (s *Store) Note(name string) ([]byte, error) {
+	return regular.Read(filepath.Join(s.in.home, "note-"+name), regular.Long)
 }

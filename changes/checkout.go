@@ -19,14 +19,16 @@ import (
 // its own and only reads the repository's objects: a commit, a branch or a stash that is made there reaches nobody.
 // For us that .git says nothing, as an agent may write it.
 type Checkout struct {
-	shots
 	Base string // the snapshot's tree
 	From string // the work tree that it is a copy of
+
+	in    *archive
+	files *index
 }
 
 // Top is where it is, Folder what in it is the loop's.
-func (c *Checkout) Top() string    { return c.book.Top }
-func (c *Checkout) Folder() string { return c.book.Folder }
+func (c *Checkout) Top() string    { return c.in.book.Top }
+func (c *Checkout) Folder() string { return c.in.book.Folder }
 
 // checkoutPatience is how long git may take for the files.
 const checkoutPatience = time.Hour
@@ -43,37 +45,42 @@ func CanCheckOut(ctx context.Context, folder string, o Options) error {
 	return err
 }
 
-// Checkout makes one of a snapshot's tree in dir, which isn't there yet. What belongs to it besides is beside it, with
+// Checkouts are copies of a snapshot's files, whose work comes into the folder.
+type Checkouts struct{ snaps *Snapshots }
+
+// Make makes a checkout of a snapshot's tree in dir, which isn't there yet. What belongs to it besides is beside it, with
 // dir as the beginning of its name.
-func (s *Store) Checkout(ctx context.Context, dir, tree string) (*Checkout, error) {
-	if s.book.Own {
+func (c Checkouts) Make(ctx context.Context, dir, tree string) (*Checkout, error) {
+	from := c.snaps.in
+	if from.book.Own {
 		return nil, ErrNoRepository
 	}
-	home, b := dir+".index", s.book
-	b.Top, b.Folder = dir, filepath.Join(dir, filepath.FromSlash(s.book.prefix()))
+	home, b := dir+".index", from.book
+	b.Top, b.Folder = dir, filepath.Join(dir, filepath.FromSlash(from.book.prefix()))
 	for _, folder := range []string{home, b.Folder, filepath.Join(dir, ".git", "objects", "info"), filepath.Join(dir, ".git", "refs"), filepath.Join(dir, ".git", "info")} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, err
 		}
 	}
-	c := &Checkout{storeOf(kept{id: s.id, home: home, book: b, git: newGit(s.git.Program, home, b)}).shots, tree, s.book.Top}
-	c.git.As(s.git)
-	c.git.Patience = checkoutPatience
-	if _, err := c.git.Run(ctx, nil, "read-tree", "--reset", "-u", tree); err != nil {
+	in := &archive{id: from.id, home: home, book: b, git: newGit(from.git.Program, home, b)}
+	in.git.As(from.git)
+	in.git.Patience = checkoutPatience
+	if _, err := in.git.Run(ctx, nil, "read-tree", "--reset", "-u", tree); err != nil {
 		return nil, err
 	}
-	return c, c.fillGit(ctx)
+	made := &Checkout{Base: tree, From: from.book.Top, in: in, files: indexOf(in)}
+	return made, made.fillGit(ctx)
 }
 
 // fillGit makes the .git of the checkout that whoever works there sees: on the same commit as the repository, on no
 // branch, with its branches and tags as they are now.
 func (c *Checkout) fillGit(ctx context.Context) error {
-	dir, common := filepath.Join(c.book.Top, ".git"), commonDir(c.book.GitDir)
-	head, noCommit := c.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	dir, common := filepath.Join(c.in.book.Top, ".git"), git.CommonOf(c.in.book.GitDir)
+	head, noCommit := c.in.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if noCommit != nil { // yet
 		head = "ref: refs/heads/main"
 	}
-	refs, err := c.git.Run(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
+	refs, err := c.in.git.Run(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
 	if err != nil {
 		return err
 	}
@@ -101,10 +108,10 @@ func (c *Checkout) fillGit(ctx context.Context) error {
 		return nil
 	}
 	index := filepath.Join(dir, "index")
-	if _, _, err := git.CopyIndex(filepath.Join(c.home, indexName), index); err != nil {
+	if _, _, err := git.CopyIndex(filepath.Join(c.in.home, indexName), index); err != nil {
 		return err
 	}
-	_, err = c.git.With("GIT_INDEX_FILE="+index).Run(ctx, nil, "read-tree", "-m", head)
+	_, err = c.in.git.With("GIT_INDEX_FILE="+index).Run(ctx, nil, "read-tree", "-m", head)
 	return err
 }
 
@@ -117,17 +124,17 @@ type Work struct {
 
 // Work looks at the checkout as it is now.
 func (c *Checkout) Work(ctx context.Context) (w Work, err error) {
-	seen, err := c.candidates(ctx, unbounded)
+	seen, err := c.files.look(ctx, unbounded)
 	if err == nil {
-		err = c.updateIndex(ctx, &seen, time.Time{})
+		err = c.files.update(ctx, &seen, time.Time{})
 	}
 	if err == nil {
-		w.Tree, err = c.git.Text(ctx, nil, "write-tree", "--missing-ok")
+		w.Tree, err = c.in.git.Text(ctx, nil, "write-tree", "--missing-ok")
 	}
 	if err != nil {
 		return w, err
 	}
-	changed, err := c.entries(ctx, c.Base, w.Tree, nil)
+	changed, err := Diff{c.in}.entries(ctx, c.Base, w.Tree, nil)
 	w.Paths, w.Notes = slices.Sorted(maps.Keys(changed)), seen.notes
 	return w, err
 }
@@ -137,19 +144,20 @@ const maxPatch = 64 << 20
 
 // KeepWork writes work that was done in a checkout of a tree into a file beside the snapshots, but for one path, and
 // returns where that is: "" when nothing is in it. It is a patch, as git apply takes one in the folder.
-func (s *Store) KeepWork(ctx context.Context, name, base string, w Work, but string) (string, error) {
-	within, err := s.book.within(slices.DeleteFunc(slices.Clone(w.Paths), func(path string) bool { return path == but }))
+func (c Checkouts) KeepWork(ctx context.Context, name, base string, w Work, but string) (string, error) {
+	in := c.snaps.in
+	within, err := in.book.within(slices.DeleteFunc(slices.Clone(w.Paths), func(path string) bool { return path == but }))
 	if err != nil || len(within) == 0 {
 		return "", err
 	}
-	patch, all, err := s.git.UpTo(maxPatch).RunSome(ctx, s.book.diffArgs([]string{"-p", "--binary", "--no-color"}, base, w.Tree, within)...)
+	patch, all, err := in.git.UpTo(maxPatch).RunSome(ctx, in.book.diffArgs([]string{"-p", "--binary", "--no-color"}, base, w.Tree, within)...)
 	if err == nil && !all {
 		err = fmt.Errorf("its patch has more than %d MiB", maxPatch>>20)
 	}
 	if err == nil {
-		err = s.writeOwn(name, patch)
+		err = in.writeOwn(name, patch)
 	}
-	return filepath.Join(s.home, name), err
+	return filepath.Join(in.home, name), err
 }
 
 // whyDropped is what whyNew is where a file isn't undone, but deleted beside the folder.
@@ -158,17 +166,17 @@ const whyDropped = "one deleted it, the other changed it"
 // Land brings work that was done in checkouts of a tree into the folder, one after the other, as iteration n's: a
 // three-way merge of each file but one. A work of which a file can't be merged is left out as a whole. refused says
 // for each work why; nil: it is in the folder. taken is a snapshot of the folder as it was right before.
-func (s *Store) Land(ctx context.Context, n int, base string, works []Work, but string) (refused [][]Refusal, taken Taken, err error) {
-	release, err := s.hold(ctx)
+func (c Checkouts) Land(ctx context.Context, n int, base string, works []Work, but string) (refused [][]Refusal, taken Taken, err error) {
+	release, err := c.snaps.in.hold(ctx)
 	if err != nil {
 		return nil, taken, err
 	}
 	defer release()
 	as := snapshot{Kind: kindIteration, Number: n}
-	if taken, err = s.take(ctx, as); err != nil {
+	if taken, err = c.snaps.take(ctx, as); err != nil {
 		return nil, taken, fmt.Errorf("making a snapshot first: %w", err)
 	}
-	p := restoration{store: s, as: as, now: map[string]version{}, then: map[string]version{}}
+	p := c.snaps.restoration(as)
 	refused = make([][]Refusal, len(works))
 	for i, w := range works {
 		now, then := maps.Clone(p.now), maps.Clone(p.then)
@@ -184,7 +192,7 @@ func (s *Store) Land(ctx context.Context, n int, base string, works []Work, but 
 	p.refused = map[string]string{}
 	maps.DeleteFunc(p.then, func(path string, v version) bool { return path == but || v == p.now[path] })
 	if len(p.then) > 0 {
-		err = s.restore(ctx, &p)
+		err = p.write(ctx)
 	}
 	for i, w := range works { // what was changed in this moment
 		for _, r := range p.reasons() {

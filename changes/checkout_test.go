@@ -13,7 +13,7 @@ import (
 // checkout is one of a folder's, as a folder of the test.
 func (f *folder) checkout(name, tree string) (*Checkout, *folder) {
 	f.t.Helper()
-	c, err := f.Checkout(context.Background(), filepath.Join(f.t.TempDir(), name), tree)
+	c, err := f.Make(context.Background(), filepath.Join(f.t.TempDir(), name), tree)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestThereIsNoCheckoutWithoutARepository(t *testing.T) {
 	ctx := context.Background()
 	f := bare(t, "a", "1\n")
 	tree := f.loop().start().Tree
-	if _, err := f.Checkout(ctx, filepath.Join(t.TempDir(), "1"), tree); !errors.Is(err, ErrNoRepository) {
+	if _, err := f.Make(ctx, filepath.Join(t.TempDir(), "1"), tree); !errors.Is(err, ErrNoRepository) {
 		t.Error(err)
 	}
 	if err := CanCheckOut(ctx, f.dir, f.opts); !errors.Is(err, ErrNoRepository) {

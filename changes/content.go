@@ -34,13 +34,13 @@ const Reviewed = -2
 // Latest the last snapshot.
 //
 // Errors: ErrNone, *OutsideError, *TooLargeError, and what git says.
-func (s *views) Content(ctx context.Context, n int, path string) (Content, error) {
-	return s.read(ctx, path, func(snapshots []snapshot, name string) (tree string, err error) {
+func (d Diff) Content(ctx context.Context, n int, path string) (Content, error) {
+	return d.read(ctx, path, func(snapshots []snapshot, name string) (tree string, err error) {
 		switch n {
 		case Latest:
 			return snapshots[len(snapshots)-1].tree, nil
 		case Reviewed:
-			marks, err := s.marks()
+			marks, err := Review{d.in}.marks()
 			if m, ok := marks[name]; ok && m.place == inPart {
 				return "", err
 			} else if ok {
@@ -53,8 +53,8 @@ func (s *views) Content(ctx context.Context, n int, path string) (Content, error
 }
 
 // ContentBefore reads a file as iteration n has found it.
-func (s *views) ContentBefore(ctx context.Context, n int, path string) (Content, error) {
-	return s.read(ctx, path, func(snapshots []snapshot, _ string) (string, error) {
+func (d Diff) ContentBefore(ctx context.Context, n int, path string) (Content, error) {
+	return d.read(ctx, path, func(snapshots []snapshot, _ string) (string, error) {
 		from, _ := ends(snapshots, Range{n - 1, n})
 		return from.tree, nil
 	})
@@ -62,24 +62,24 @@ func (s *views) ContentBefore(ctx context.Context, n int, path string) (Content,
 
 // read reads a file of the tree that is chosen; of none: as far as the user has kept it. How large it is is known before
 // it is read; what a filter makes of it isn't.
-func (s *views) read(ctx context.Context, path string, treeFor func(snapshots []snapshot, name string) (string, error)) (Content, error) {
-	within, snapshots, err := s.chosen(ctx, []string{path})
+func (d Diff) read(ctx context.Context, path string, treeFor func(snapshots []snapshot, name string) (string, error)) (Content, error) {
+	within, snapshots, err := d.chosen(ctx, []string{path})
 	if err == nil && len(within) == 0 {
 		err = &OutsideError{path}
 	}
 	if err != nil {
 		return Content{}, err
 	}
-	name := strings.TrimPrefix(within[0], s.book.prefix())
+	name := strings.TrimPrefix(within[0], d.in.book.prefix())
 	tree, err := treeFor(snapshots, name)
 	if err != nil {
 		return Content{}, err
 	}
 	if tree == "" {
-		data, err := regular.Read(filepath.Join(s.home, partName(name)), MaxContent)
+		data, err := regular.Read(filepath.Join(d.in.home, partName(name)), MaxContent)
 		return Content{Data: data}, err
 	}
-	out, err := s.git.Run(ctx, nil, "ls-tree", "-z", "-l", tree, "--", within[0])
+	out, err := d.in.git.Run(ctx, nil, "ls-tree", "-z", "-l", tree, "--", within[0])
 	if err != nil {
 		return Content{}, lost(err)
 	}
@@ -92,10 +92,10 @@ func (s *views) read(ctx context.Context, path string, treeFor func(snapshots []
 		return Content{}, &TooLargeError{path}
 	}
 	if words[0] == symlink {
-		data, err := s.git.Run(ctx, nil, "cat-file", "blob", words[2])
+		data, err := d.in.git.Run(ctx, nil, "cat-file", "blob", words[2])
 		return Content{Data: data}, err
 	}
-	data, all, err := s.git.UpTo(MaxContent).RunSome(ctx, "cat-file", "--filters", "--path="+within[0], words[2])
+	data, all, err := d.in.git.UpTo(MaxContent).RunSome(ctx, "cat-file", "--filters", "--path="+within[0], words[2])
 	if err == nil && !all {
 		err = &TooLargeError{path}
 	}
@@ -105,8 +105,8 @@ func (s *views) read(ctx context.Context, path string, treeFor func(snapshots []
 // WritePatch writes what changed into a file beside the snapshots, for people to
 // read, and returns its path. head is its first line. What is behind MaxContent
 // bytes is left out, and its last line says so.
-func (s *views) WritePatch(ctx context.Context, r Range, paths []string, head string) (string, error) {
-	patch, all, err := s.Diff(ctx, r, paths, MaxContent)
+func (d Diff) WritePatch(ctx context.Context, r Range, paths []string, head string) (string, error) {
+	patch, all, err := d.Text(ctx, r, paths, MaxContent)
 	if err != nil {
 		return "", err
 	}
@@ -118,20 +118,20 @@ func (s *views) WritePatch(ctx context.Context, r Range, paths []string, head st
 	if r.To > 0 && r.From == r.To-1 {
 		name = fmt.Sprintf("iteration-%d.patch", r.To)
 	}
-	if err := s.writeOwn(name, []byte(text)); err != nil {
+	if err := d.in.writeOwn(name, []byte(text)); err != nil {
 		return "", fmt.Errorf("writing the patch: %w", err)
 	}
-	return filepath.Join(s.home, name), nil
+	return filepath.Join(d.in.home, name), nil
 }
 
-// Diff returns what changed as text for people, at most so many bytes of it. all says
+// Text returns what changed as text for people, at most so many bytes of it. all says
 // that nothing is left out.
-func (s *views) Diff(ctx context.Context, r Range, paths []string, most int) (diff []byte, all bool, err error) {
-	from, to, within, err := s.ends(ctx, r, paths)
+func (d Diff) Text(ctx context.Context, r Range, paths []string, most int) (diff []byte, all bool, err error) {
+	from, to, within, err := d.ends(ctx, r, paths)
 	if err != nil {
 		return nil, false, err
 	}
-	return s.diff(ctx, most, []string{"-p", "-M", "--no-color"}, from, to, within)
+	return d.diff(ctx, most, []string{"-p", "-M", "--no-color"}, from, to, within)
 }
 
 // Iteration is how much an iteration changed.
@@ -141,8 +141,8 @@ type Iteration struct {
 }
 
 // Iterations are those in a range that changed something, the first one first.
-func (s *views) Iterations(ctx context.Context, r Range, paths []string) ([]Iteration, error) {
-	within, snapshots, err := s.chosen(ctx, paths)
+func (d Diff) Iterations(ctx context.Context, r Range, paths []string) ([]Iteration, error) {
+	within, snapshots, err := d.chosen(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s *views) Iterations(ctx context.Context, r Range, paths []string) ([]Iter
 	if len(found) == 0 {
 		return nil, nil
 	}
-	out, err := s.git.Run(ctx, []byte(pairs.String()), s.book.diffArgs([]string{"--stdin", "-M", "--numstat"}, "", "", within)...)
+	out, err := d.in.git.Run(ctx, []byte(pairs.String()), d.in.book.diffArgs([]string{"--stdin", "-M", "--numstat"}, "", "", within)...)
 	if err != nil {
 		return nil, lost(err)
 	}

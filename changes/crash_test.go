@@ -21,10 +21,10 @@ func takeUntilKilled(dir string) {
 	for n := 1; ; n++ {
 		s, err := Create(context.Background(), dir, "ralph-test", Options{MaxFile: 1 << 20, Dir: dir + ".changes"}, nil)
 		if err == nil {
-			_, err = s.Start(context.Background())
+			_, err = s.Snapshots.Start(context.Background())
 		}
 		if err == nil {
-			err = s.Begin(n)
+			err = s.Snapshots.Begin(n)
 		}
 		if err == nil {
 			err = os.WriteFile(next, fmt.Appendf(nil, "%d\n", n), 0o600)
@@ -33,10 +33,10 @@ func takeUntilKilled(dir string) {
 			err = os.Rename(next, filepath.Join(dir, "a"))
 		}
 		if err == nil {
-			_, err = s.After(context.Background(), n)
+			_, err = s.Snapshots.After(context.Background(), n)
 		}
 		if err == nil {
-			_, err = s.Undo(context.Background(), Undo{Iteration: n})
+			_, err = s.Undoer.Undo(context.Background(), Undo{Iteration: n})
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

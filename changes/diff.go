@@ -12,6 +12,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
+// Diff compares the snapshots of a loop, and reads in them.
+type Diff struct{ in *archive }
+
 // Status says what became of a file.
 type Status string
 
@@ -60,28 +63,28 @@ const Latest = -1
 // none: all.
 //
 // Errors: ErrNone, *OutsideError, and what git says.
-func (s *views) Files(ctx context.Context, r Range, paths []string) ([]File, error) {
-	within, snapshots, err := s.chosen(ctx, paths)
+func (d Diff) Files(ctx context.Context, r Range, paths []string) ([]File, error) {
+	within, snapshots, err := d.chosen(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
 	from, to := ends(snapshots, r)
-	files, err := s.compare(ctx, from.tree, to.tree, within)
+	files, err := d.compare(ctx, from.tree, to.tree, within)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.markKept(files, to.place); err != nil {
+	if err := (Review{d.in}).markKept(files, to.place); err != nil {
 		return nil, err
 	}
-	return files, s.markLast(ctx, files, snapshots[to.place:])
+	return files, d.markLast(ctx, files, snapshots[to.place:])
 }
 
 // markLast says of each file whether no iteration has changed it in the snapshots
 // behind the first one.
-func (s *views) markLast(ctx context.Context, files []File, snapshots []snapshot) error {
+func (d Diff) markLast(ctx context.Context, files []File, snapshots []snapshot) error {
 	later := map[string]entry{}
 	for _, sp := range spans(snapshots, snapshot.isWork) {
-		changed, err := s.entries(ctx, sp.from.tree, sp.to.tree, nil)
+		changed, err := d.entries(ctx, sp.from.tree, sp.to.tree, nil)
 		if err != nil {
 			return err
 		}
@@ -95,27 +98,27 @@ func (s *views) markLast(ctx context.Context, files []File, snapshots []snapshot
 }
 
 // Patch returns what changed as git writes it, also of binary files.
-func (s *views) Patch(ctx context.Context, r Range, paths []string) ([]byte, error) {
-	from, to, within, err := s.ends(ctx, r, paths)
+func (d Diff) Patch(ctx context.Context, r Range, paths []string) ([]byte, error) {
+	from, to, within, err := d.ends(ctx, r, paths)
 	if err != nil {
 		return nil, err
 	}
-	patch, _, err := s.diff(ctx, 0, []string{"-p", "--binary", "-M", "--no-color"}, from, to, within)
+	patch, _, err := d.diff(ctx, 0, []string{"-p", "--binary", "-M", "--no-color"}, from, to, within)
 	return patch, err
 }
 
 // diff has git print what differs between two trees, at most so many bytes; 0: any number.
-func (s *views) diff(ctx context.Context, most int, how []string, from, to string, within []string) (out []byte, all bool, err error) {
+func (d Diff) diff(ctx context.Context, most int, how []string, from, to string, within []string) (out []byte, all bool, err error) {
 	if from == to {
 		return nil, true, nil
 	}
-	out, all, err = s.git.UpTo(most).RunSome(ctx, s.book.diffArgs(how, from, to, within)...)
+	out, all, err = d.in.git.UpTo(most).RunSome(ctx, d.in.book.diffArgs(how, from, to, within)...)
 	return out, all, lost(err)
 }
 
 // ends are the trees that a range leads from and to, and the paths as git has them.
-func (s *views) ends(ctx context.Context, r Range, paths []string) (from, to string, within []string, err error) {
-	within, snapshots, err := s.chosen(ctx, paths)
+func (d Diff) ends(ctx context.Context, r Range, paths []string) (from, to string, within []string, err error) {
+	within, snapshots, err := d.chosen(ctx, paths)
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -159,9 +162,9 @@ func (b book) within(paths []string) ([]string, error) {
 }
 
 // chosen are git's paths of paths in the folder, and the loop's snapshots.
-func (s *views) chosen(ctx context.Context, paths []string) (within []string, snapshots []snapshot, err error) {
-	if within, err = s.book.within(paths); err == nil {
-		snapshots, err = s.snapshots()
+func (d Diff) chosen(ctx context.Context, paths []string) (within []string, snapshots []snapshot, err error) {
+	if within, err = d.in.book.within(paths); err == nil {
+		snapshots, err = d.in.snapshots()
 	}
 	return within, snapshots, err
 }
@@ -181,8 +184,8 @@ func (b book) diffArgs(how []string, from, to string, within []string) []string 
 }
 
 // compare lists what differs between two trees.
-func (s *views) compare(ctx context.Context, from, to string, within []string) ([]File, error) {
-	out, _, err := s.diff(ctx, 0, []string{"-z", "-M", "--raw", "--numstat"}, from, to, within)
+func (d Diff) compare(ctx context.Context, from, to string, within []string) ([]File, error) {
+	out, _, err := d.diff(ctx, 0, []string{"-z", "-M", "--raw", "--numstat"}, from, to, within)
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +258,8 @@ func (e entry) status() Status {
 }
 
 // entries are what differs between two trees, by path in the folder.
-func (s *views) entries(ctx context.Context, from, to string, within []string) (map[string]entry, error) {
-	out, _, err := s.diff(ctx, 0, []string{"-z", "--raw", "--no-renames"}, from, to, within)
+func (d Diff) entries(ctx context.Context, from, to string, within []string) (map[string]entry, error) {
+	out, _, err := d.diff(ctx, 0, []string{"-z", "--raw", "--no-renames"}, from, to, within)
 	if err != nil {
 		return nil, err
 	}

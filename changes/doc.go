@@ -5,11 +5,17 @@
 // anywhere else the snapshots have a repository of their own in the user's
 // state folder.
 //
-// A Store has the snapshots of one loop (take.go makes them). hold.go lets one process at a time
-// make snapshots, and cleans up after a killed one. In a small folder, package stamp sees from the
-// entries that nothing changed, and git isn't started; without git, bare.go says whether files hold
-// something new. chain.go reads what each snapshot came after (an iteration's, the user's, an undo's),
-// below.go has the files of repositories below the folder in them,
-// undo.go takes back what a snapshot brought, with a three-way merge per file, restore.go writes the files.
-// docs/CHANGES.md says what users rely on.
+// A Store has the snapshots of one loop, in parts with a job each:
+//
+//   - an archive is where they are: chain.go reads what each came after (an iteration's, the user's, an undo's), hold.go
+//     lets one process at a time work on them, and cleans up after a killed one;
+//   - an index finds what changed in the folder, and takes that in as far as its ration goes (candidates.go, bound.go,
+//     stage.go; below.go has the repositories below the folder);
+//   - Snapshots make one of what an index has (take.go). In a small folder, package stamp sees from the entries that
+//     nothing changed, and git isn't started;
+//   - Diff compares them, Review has what the user kept of them (keep.go);
+//   - Undoer takes back what some brought (undo.go), Checkouts bring work of agents side by side (checkout.go). Both make a
+//     restoration: merge.go says what becomes of each file, by git's three-way merge, and restore.go writes the files.
+//
+// Without git, bare.go says whether files hold something new. docs/CHANGES.md says what users rely on.
 package changes

@@ -268,7 +268,7 @@ func TestNamesThatDifferInCase(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
 		f := begin(t, "name", "1\n", "dir/a", "1\n")
-		if ignoresCase(f.dir) {
+		if git.IgnoresCase(f.dir) {
 			f.loop().write("name", gone, "Name", "2\n")
 			f.after(1)
 			f.changed(Range{0, 1}, "modified name +1 -1")
@@ -288,22 +288,22 @@ func TestNamesThatDifferInCase(t *testing.T) {
 func TestAFolderThatIgnoresCase(t *testing.T) {
 	t.Parallel()
 	f := bare(t, "1", "")
-	if ignoresCase(f.dir) {
+	if git.IgnoresCase(f.dir) {
 		t.Error("there is nothing with letters")
 	}
 	f.write("name", "")
-	if ignoresCase(f.dir) {
+	if git.IgnoresCase(f.dir) {
 		t.Skip("this one does")
 	}
 	f.must(os.Link(f.path("name"), f.path("NAME"))) // as if it were one name
-	if !ignoresCase(f.dir) {
+	if !git.IgnoresCase(f.dir) {
 		t.Error("one file, and two names")
 	}
 	f.loop()
-	if got := f.Store.git; got.Dir != f.dir {
+	if got := f.archive.git; got.Dir != f.dir {
 		t.Error(got.Dir)
 	}
-	if out, err := f.Store.git.Text(context.Background(), nil, "config", "core.ignoreCase"); err != nil || out != "true" {
+	if out, err := f.archive.git.Text(context.Background(), nil, "config", "core.ignoreCase"); err != nil || out != "true" {
 		t.Errorf("%q, %v", out, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // hide takes what agents may not read out of the index that snapshots begin with, and notes what
 // snapshots of other loops have of it: git shows it to whoever may read the repository.
-func (s *shots) hide(ctx context.Context) (notes []string, err error) {
+func (s *archive) hide(ctx context.Context) (notes []string, err error) {
 	if len(s.book.Hidden) == 0 {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (s *shots) hide(ctx context.Context) (notes []string, err error) {
 }
 
 // shownIn names the snapshot of a loop before that has a file; "" for none.
-func (s *shots) shownIn(ctx context.Context, name string) (string, error) {
+func (s *archive) shownIn(ctx context.Context, name string) (string, error) {
 	refs, err := s.git.Run(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/ralph/*/"+refName)
 	if err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (s *shots) shownIn(ctx context.Context, name string) (string, error) {
 }
 
 // nameOf is a ref that leads to a commit, or the commit.
-func (s *kept) nameOf(ctx context.Context, commit string) string {
+func (s *archive) nameOf(ctx context.Context, commit string) string {
 	refs, err := s.git.Run(ctx, nil, "for-each-ref", "--count=1", "--contains="+commit, "--format=%(refname)", "refs/ralph/")
 	if name := strings.TrimSpace(string(refs)); err == nil && name != "" {
 		return name

@@ -38,7 +38,7 @@ func TestWhatIsHiddenIsInNoSnapshot(t *testing.T) {
 				f.after(1, "secret.env", "the secret 3"+id, "keys/b", "the secret 4\n", "secret.environment", id, "a", id)
 				f.changed(Range{0, 1}, "modified a +1 -1", "modified secret.environment +1 -1")
 				names := f.inStore("rev-list", "--objects", "--no-object-names", "--glob=refs/ralph/*")
-				shown, err := f.Store.git.Run(t.Context(), []byte(names+"\n"), "cat-file", "--batch")
+				shown, err := f.archive.git.Run(t.Context(), []byte(names+"\n"), "cat-file", "--batch")
 				f.must(err)
 				if objects := string(shown); strings.Contains(objects, "the secret") || !strings.Contains(objects, "keyserver") {
 					t.Errorf("git shows\n%s", objects)

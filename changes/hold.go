@@ -6,18 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
-	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 const lockName = "lock" // in the loop's own folder
 
 // hold waits until no other process works on the loop's snapshots, and cleans up after one that was killed.
-func (s *shots) hold(ctx context.Context) (release func(), err error) {
+func (s *archive) hold(ctx context.Context) (release func(), err error) {
 	file, err := filelock.Hold(ctx, filepath.Join(s.home, lockName))
 	if err != nil {
 		return nil, fmt.Errorf("locking the snapshots: %w", err)
@@ -43,13 +41,13 @@ func (s *shots) hold(ctx context.Context) (release func(), err error) {
 // name has the loop's ref lead to all its snapshots, where it led to those before: git keeps what has a name. Where it
 // doesn't, git is asked for each of them, so that a repository which was put in the place of another names nothing that
 // it hasn't.
-func (s *kept) name(ctx context.Context, all, before tip) error {
+func (s *archive) name(ctx context.Context, all, before tip) error {
 	set := func(before ...string) error {
 		_, err := s.git.Run(ctx, nil, append([]string{"update-ref", s.refsOf() + refName, all.list}, before...)...)
 		return err
 	}
 	switch isFirst := before.list == ""; {
-	case all.list != before.list && git.PutRef(commonDir(s.book.GitDir), s.refsOf()+refName, all.list, before.list) == nil:
+	case all.list != before.list && git.PutRef(git.CommonOf(s.book.GitDir), s.refsOf()+refName, all.list, before.list) == nil:
 	case !isFirst && set(before.list) == nil:
 	default:
 		if _, err := s.git.Run(ctx, []byte(all.listing), "mktree", "-z"); err != nil {
@@ -64,8 +62,8 @@ func (s *kept) name(ctx context.Context, all, before tip) error {
 }
 
 // Await waits until no other process works on the loop's snapshots, or on its files by an undo.
-func (s *shots) Await(ctx context.Context) error {
-	release, err := s.hold(ctx)
+func (s *Snapshots) Await(ctx context.Context) error {
+	release, err := s.in.hold(ctx)
 	if err == nil {
 		release()
 	}
@@ -78,8 +76,8 @@ const briefly = time.Second
 
 // clearLocks removes the lock of the loop's ref that a git which was killed
 // has left: none of ours is at work. Other locks may be somebody's.
-func (s *kept) clearLocks(ctx context.Context) error {
-	lock := filepath.Join(commonDir(s.book.GitDir), filepath.FromSlash(s.refsOf())+refName+".lock")
+func (s *archive) clearLocks(ctx context.Context) error {
+	lock := filepath.Join(git.CommonOf(s.book.GitDir), filepath.FromSlash(s.refsOf())+refName+".lock")
 	for end := time.Now().Add(briefly); time.Now().Before(end); {
 		info, err := os.Lstat(lock)
 		if err != nil {
@@ -96,17 +94,4 @@ func (s *kept) clearLocks(ctx context.Context) error {
 	}
 	os.Remove(lock)
 	return nil
-}
-
-// commonDir is where a repository has its refs: that of a worktree is another's.
-func commonDir(gitDir string) string {
-	data, err := regular.Read(filepath.Join(gitDir, "commondir"), regular.Short)
-	if err != nil {
-		return gitDir
-	}
-	dir := filepath.FromSlash(strings.TrimSuffix(string(data), "\n"))
-	if filepath.IsAbs(dir) {
-		return dir
-	}
-	return filepath.Join(gitDir, dir)
 }

@@ -21,6 +21,9 @@ import (
 // each, "- - snapshot\tpath\0" for a deletion.
 const keptName = "kept"
 
+// Review is what the user has reviewed of the files that a loop changed.
+type Review struct{ in *archive }
+
 // mark says which version of a file the user has reviewed, in which snapshot. One that is in none,
 // inPart, is in a file of its own.
 type mark struct {
@@ -34,8 +37,8 @@ const inPart = -1
 func partName(path string) string { return fmt.Sprintf("kept-%x", sha256.Sum256([]byte(path))) }
 
 // marks are what the user has kept, by path in the folder.
-func (s *views) marks() (map[string]mark, error) {
-	data, err := regular.Read(filepath.Join(s.home, keptName), regular.Long)
+func (r Review) marks() (map[string]mark, error) {
+	data, err := regular.Read(filepath.Join(r.in.home, keptName), regular.Long)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]mark{}, nil
 	}
@@ -47,7 +50,7 @@ func (s *views) marks() (map[string]mark, error) {
 		of, path, _ := strings.Cut(line, "\t")
 		words := strings.Fields(of)
 		if len(words) != 3 {
-			return nil, fmt.Errorf("reading what was kept: %s is damaged", filepath.Join(s.home, keptName))
+			return nil, fmt.Errorf("reading what was kept: %s is damaged", filepath.Join(r.in.home, keptName))
 		}
 		m := mark{version: version{words[0], words[1]}}
 		m.place, _ = strconv.Atoi(words[2])
@@ -59,7 +62,7 @@ func (s *views) marks() (map[string]mark, error) {
 	return marks, nil
 }
 
-func (s *views) writeMarks(marks map[string]mark) error {
+func (r Review) writeMarks(marks map[string]mark) error {
 	var b strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(marks)) {
 		m := marks[path]
@@ -68,7 +71,7 @@ func (s *views) writeMarks(marks map[string]mark) error {
 		}
 		fmt.Fprintf(&b, "%s %s %d\t%s\x00", m.mode, m.oid, m.place, path)
 	}
-	if err := s.writeOwn(keptName, []byte(b.String())); err != nil {
+	if err := r.in.writeOwn(keptName, []byte(b.String())); err != nil {
 		return fmt.Errorf("writing what was kept: %w", err)
 	}
 	return nil
@@ -79,21 +82,21 @@ func (s *views) writeMarks(marks map[string]mark) error {
 // files. A file that was reviewed in a later snapshot stays so.
 //
 // Errors: ErrNone, *OutsideError, and what git says.
-func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]string, error) {
-	within, err := s.book.within(paths)
+func (r Review) Keep(ctx context.Context, n int, paths []string, kept bool) ([]string, error) {
+	within, err := r.in.book.within(paths)
 	if err != nil {
 		return nil, err
 	}
-	release, err := s.hold(ctx)
+	release, err := r.in.hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	snapshots, err := s.snapshots()
+	snapshots, err := r.in.snapshots()
 	if err != nil {
 		return nil, err
 	}
-	marks, err := s.marks()
+	marks, err := r.marks()
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +106,13 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		to = at(snapshots, n)
 	}
 	for path, m := range marks { // also of what is as before the loop again
-		if covers(within, s.book.prefix()+path) && (!kept || m.place <= to) {
+		if covers(within, r.in.book.prefix()+path) && (!kept || m.place <= to) {
 			delete(marks, path)
 			done[path] = !kept
 		}
 	}
 	if kept {
-		changed, err := s.entries(ctx, snapshots[0].tree, snapshots[to].tree, within)
+		changed, err := Diff{r.in}.entries(ctx, snapshots[0].tree, snapshots[to].tree, within)
 		if err != nil {
 			return nil, err
 		}
@@ -121,45 +124,45 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		}
 	}
 	maps.DeleteFunc(done, func(_ string, is bool) bool { return !is })
-	return slices.Sorted(maps.Keys(done)), s.writeMarks(marks)
+	return slices.Sorted(maps.Keys(done)), r.writeMarks(marks)
 }
 
 // KeepText marks a part of what changed in a file as reviewed: text is the file, as a checkout would
 // write it, with that part and without what is still to review. It says whether that is all.
 //
 // Errors: ErrNone, *OutsideError, *TooLargeError, ErrUnchanged, and what git says.
-func (s *Store) KeepText(ctx context.Context, path string, text []byte) (all bool, err error) {
+func (r Review) KeepText(ctx context.Context, path string, text []byte) (all bool, err error) {
 	if len(text) > MaxContent {
 		return false, &TooLargeError{path}
 	}
-	within, err := s.book.within([]string{path})
+	within, err := r.in.book.within([]string{path})
 	if err != nil {
 		return false, err
 	}
-	release, err := s.hold(ctx)
+	release, err := r.in.hold(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer release()
-	snapshots, err := s.snapshots()
+	snapshots, err := r.in.snapshots()
 	if err != nil {
 		return false, err
 	}
 	last := snapshots[len(snapshots)-1]
-	changed, err := s.entries(ctx, snapshots[0].tree, last.tree, within)
+	changed, err := Diff{r.in}.entries(ctx, snapshots[0].tree, last.tree, within)
 	if err != nil {
 		return false, err
 	}
-	name := strings.TrimPrefix(strings.Join(within, ""), s.book.prefix())
+	name := strings.TrimPrefix(strings.Join(within, ""), r.in.book.prefix())
 	e, ok := changed[name]
 	if !ok {
 		return false, fmt.Errorf("%q: %w", path, ErrUnchanged)
 	}
-	oid, err := s.git.Text(ctx, text, "hash-object", "--stdin", "--path="+within[0])
+	oid, err := r.in.git.Text(ctx, text, "hash-object", "--stdin", "--path="+within[0])
 	if err != nil {
 		return false, err
 	}
-	marks, err := s.marks()
+	marks, err := r.marks()
 	if err != nil {
 		return false, err
 	}
@@ -167,11 +170,11 @@ func (s *Store) KeepText(ctx context.Context, path string, text []byte) (all boo
 		marks[name] = mark{e.new, last.place}
 	} else {
 		marks[name] = mark{version{cmp.Or(e.new.mode, e.old.mode), oid}, inPart}
-		if err := s.writeOwn(partName(name), text); err != nil {
+		if err := r.in.writeOwn(partName(name), text); err != nil {
 			return false, fmt.Errorf("writing what was kept: %w", err)
 		}
 	}
-	return all, s.writeMarks(marks)
+	return all, r.writeMarks(marks)
 }
 
 // ErrUnchanged says that the loop changed nothing in a file.
@@ -186,8 +189,8 @@ func covers(paths []string, path string) bool {
 
 // markKept says of each file whether the user has reviewed it as it is in the
 // snapshot to, or later.
-func (s *views) markKept(files []File, to int) error {
-	marks, err := s.marks()
+func (r Review) markKept(files []File, to int) error {
+	marks, err := r.marks()
 	if err != nil {
 		return err
 	}

@@ -73,9 +73,9 @@ func TestWhatIsKeptIsThereForAll(t *testing.T) {
 	other, err := Find(f.dir, "", f.opts)
 	f.must(err)
 	mine := f.Store
-	f.Store = other
+	f.use(other)
 	f.keep(Latest, true, nil, "a")
-	f.Store = mine
+	f.use(mine)
 	f.kept(Range{0, Latest}, "a")
 	f.undo(Undo{Iteration: 1}, []string{"a"})
 	f.kept(Range{0, Latest})
@@ -98,17 +98,17 @@ func TestSnapshotsAreReadWhileOthersAreTaken(t *testing.T) {
 			var files []File
 			var its []Iteration
 			var content Content
-			if files, err = other.Files(ctx, Range{0, Latest}, nil); err == nil && len(files) != 1 {
+			if files, err = other.Diff.Files(ctx, Range{0, Latest}, nil); err == nil && len(files) != 1 {
 				err = fmt.Errorf("%d files", len(files))
 			}
 			if err == nil {
-				its, err = other.Iterations(ctx, Range{0, Latest}, nil)
+				its, err = other.Diff.Iterations(ctx, Range{0, Latest}, nil)
 			}
 			if err == nil {
-				_, err = other.Keep(ctx, Latest, nil, n%2 == 0)
+				_, err = other.Review.Keep(ctx, Latest, nil, n%2 == 0)
 			}
 			if err == nil {
-				content, err = other.Content(ctx, 1, "a")
+				content, err = other.Diff.Content(ctx, 1, "a")
 			}
 			if err == nil && (len(its) == 0 || string(content.Data) != "1\n") {
 				err = fmt.Errorf("%d iterations, after the first %q", len(its), content.Data)

@@ -32,9 +32,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// folder is a loop's folder with the snapshots of a loop.
+// folder is a loop's folder with the snapshots of a loop, and all that is done with them.
 type folder struct {
 	*Store
+	*archive
+	*Snapshots
+	Diff
+	Review
+	*Undoer
+	Checkouts
 	t    testing.TB
 	dir  string
 	opts Options
@@ -78,7 +84,11 @@ func (f *folder) open(id string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.Store = s
+	f.use(s)
+}
+
+func (f *folder) use(s *Store) {
+	f.Store, f.archive, f.Snapshots, f.Diff, f.Review, f.Undoer, f.Checkouts = s, s.in, s.Snapshots, s.Diff, s.Review, s.Undoer, s.Checkouts
 }
 
 func (f *folder) start() Taken {
@@ -250,7 +260,7 @@ func name(i int) string { return fmt.Sprintf("d%d/e%d/f%d", i%50, i/50%20, i) }
 // inStore is git where the snapshots are.
 func (f *folder) inStore(args ...string) string {
 	f.t.Helper()
-	out, err := f.Store.git.Text(f.t.Context(), nil, args...)
+	out, err := f.archive.git.Text(f.t.Context(), nil, args...)
 	f.must(err)
 	return out
 }

@@ -53,7 +53,7 @@ func TestTheListOfALongLoopHasAnEnd(t *testing.T) {
 		f.must(err)
 		ours, err := f.snapshots()
 		f.must(err)
-		if all, err := theirs.snapshots(); err != nil || !slices.Equal(all, ours) || len(all) != n+1 {
+		if all, err := theirs.in.snapshots(); err != nil || !slices.Equal(all, ours) || len(all) != n+1 {
 			t.Errorf("a copy on another machine has %v (%v), want %v", all, err, ours)
 		}
 		f.undo(Undo{Since: 1}, []string{"a"})

@@ -20,21 +20,21 @@ const maxPlaces = 100
 // Places finds where text files changed, by path. Other changes have no place.
 //
 // Errors: those of Files.
-func (s *views) Places(ctx context.Context, r Range, paths []string) (map[string][]Place, error) {
-	from, to, within, err := s.ends(ctx, r, paths)
+func (d Diff) Places(ctx context.Context, r Range, paths []string) (map[string][]Place, error) {
+	from, to, within, err := d.ends(ctx, r, paths)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := s.hunks(ctx, from, to, within)
+	changed, err := d.hunks(ctx, from, to, within)
 	if err != nil {
 		return nil, err
 	}
 	since := map[string][]git.Hunk{}
 	if r.To >= 0 {
-		if from, to, _, err = s.ends(ctx, Range{From: r.To, To: Latest}, nil); err != nil {
+		if from, to, _, err = d.ends(ctx, Range{From: r.To, To: Latest}, nil); err != nil {
 			return nil, err
 		}
-		if since, err = s.hunks(ctx, from, to, within); err != nil {
+		if since, err = d.hunks(ctx, from, to, within); err != nil {
 			return nil, err
 		}
 	}
@@ -60,8 +60,8 @@ func moved(line int, since []git.Hunk) int {
 }
 
 // hunks are what differs between two trees, by the path in the second one.
-func (s *views) hunks(ctx context.Context, from, to string, within []string) (map[string][]git.Hunk, error) {
-	out, _, err := s.diff(ctx, MaxContent, append([]string{"-M"}, git.HunkArgs...), from, to, within)
+func (d Diff) hunks(ctx context.Context, from, to string, within []string) (map[string][]git.Hunk, error) {
+	out, _, err := d.diff(ctx, MaxContent, append([]string{"-M"}, git.HunkArgs...), from, to, within)
 	if err != nil {
 		return nil, err
 	}

@@ -55,8 +55,8 @@ func All(o Options) (all []Stored, err error) {
 		}
 		s.ChangedAt = info.ModTime()
 		if store, err := open(program, s.Path); err == nil {
-			s.LoopID, s.Folder = store.id, store.book.Folder
-			last, _ := store.tip() // what can't be read counts nothing
+			s.LoopID, s.Folder = store.in.id, store.in.book.Folder
+			last, _ := store.in.tip() // what can't be read counts nothing
 			s.Bytes = last.spent
 		}
 		all = append(all, s)
@@ -67,15 +67,15 @@ func All(o Options) (all []Stored, err error) {
 // Forget removes all of them.
 func (stored Stored) Forget(ctx context.Context) error {
 	s, err := open(stored.program, stored.Path)
-	if err == nil && !s.book.Own {
-		release, err := s.hold(ctx)
+	if err == nil && !s.in.book.Own {
+		release, err := s.in.hold(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
-		s.outlive(stored.program)
-		if _, err := os.Stat(s.book.GitDir); err == nil {
-			if _, err := s.git.Run(ctx, nil, "update-ref", "-d", s.refsOf()+refName); err != nil {
+		s.outlive()
+		if _, err := os.Stat(s.in.book.GitDir); err == nil {
+			if _, err := s.in.git.Run(ctx, nil, "update-ref", "-d", s.in.refsOf()+refName); err != nil {
 				return err
 			}
 		}
@@ -87,13 +87,14 @@ func (stored Stored) Forget(ctx context.Context) error {
 }
 
 // outlive leads to the refs of a worktree that is gone: its repository has them.
-func (s *shots) outlive(program string) {
-	if _, err := os.Stat(s.book.GitDir); err == nil || filepath.Base(filepath.Dir(s.book.GitDir)) != "worktrees" {
+func (s *Store) outlive() {
+	book, g := &s.in.book, &s.in.git
+	if _, err := os.Stat(book.GitDir); err == nil || filepath.Base(filepath.Dir(book.GitDir)) != "worktrees" {
 		return
 	}
-	s.book.GitDir = filepath.Dir(filepath.Dir(s.book.GitDir))
-	s.git = git.Git{Program: program, Dir: s.book.GitDir, Settings: ownSettings, Env: []string{"GIT_DIR=" + s.book.GitDir, "GIT_LITERAL_PATHSPECS=1"}, Lock: s.git.Lock}
-	s.MayWrite = func() error {
-		return fmt.Errorf("the worktree %s is gone, so nothing can be undone in it; what landed is in git", s.book.Top)
+	book.GitDir = filepath.Dir(filepath.Dir(book.GitDir))
+	*g = git.Git{Program: g.Program, Dir: book.GitDir, Settings: ownSettings, Env: []string{"GIT_DIR=" + book.GitDir, "GIT_LITERAL_PATHSPECS=1"}, Lock: g.Lock}
+	s.Undoer.MayWrite = func() error {
+		return fmt.Errorf("the worktree %s is gone, so nothing can be undone in it; what landed is in git", book.Top)
 	}
 }

@@ -14,11 +14,11 @@ func TestAFileThatIsReadIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	s := &kept{home: dir}
+	s := storeOf(&archive{home: dir})
 	if err := s.SaveNote("a", []byte("one")); err != nil {
 		t.Fatal(err)
 	}
-	reader, err := os.Open(filepath.Join(s.home, "note-a"))
+	reader, err := os.Open(filepath.Join(dir, "note-a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestAFileThatIsReadIsReplaced(t *testing.T) {
 	if err := s.SaveNote("a", []byte("two")); err != nil {
 		t.Error(err)
 	}
-	if got, err := os.ReadFile(filepath.Join(s.home, "note-a")); err != nil || string(got) != "two" {
+	if got, err := os.ReadFile(filepath.Join(dir, "note-a")); err != nil || string(got) != "two" {
 		t.Errorf("it is %q, %v", got, err)
 	}
 }

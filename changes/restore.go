@@ -21,39 +21,39 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
-// restore makes files what they shall be. What it finds otherwise than the
+// write makes files what they shall be. What it finds otherwise than the
 // snapshot of a moment ago has it is refused.
-func (s *Store) restore(ctx context.Context, p *restoration) error {
-	root, err := regular.OpenRoot(s.book.Folder)
+func (p *restoration) write(ctx context.Context) error {
+	root, err := regular.OpenRoot(p.in.book.Folder)
 	if err != nil {
 		return fmt.Errorf("opening the folder: %w", err)
 	}
 	defer root.Close()
-	w := writer{store: s, root: root, before: map[string]stamp.Trace{}}
+	w := writer{in: p.in, root: root, before: map[string]stamp.Trace{}}
 	for _, name := range slices.Sorted(maps.Keys(p.then)) {
 		if why := w.observe(name, p.now[name]); why != "" {
 			p.refuse(name, why)
 		}
 	}
-	seen, err := s.candidates(ctx, unbounded) // since the snapshot
+	seen, err := p.files.look(ctx, unbounded) // since the snapshot
 	if err != nil {
 		return err
 	}
 	for _, changed := range seen.paths {
-		name := strings.TrimPrefix(changed, s.book.prefix())
+		name := strings.TrimPrefix(changed, p.in.book.prefix())
 		if _, ours := p.then[name]; ours {
 			p.refuse(name, whyNow)
 		}
 	}
-	w.exported = filepath.Join(s.home, exportName+rand.Text())
+	w.exported = filepath.Join(p.in.home, exportName+rand.Text())
 	defer os.RemoveAll(w.exported)
-	if err := s.export(ctx, p, w.exported); err != nil {
+	if err := p.export(ctx, w.exported); err != nil {
 		return err
 	}
 	if err := w.announce(p); err != nil {
 		return err
 	}
-	defer s.clearWorks()
+	defer p.in.clearWorks()
 	for _, name := range w.order(p) {
 		if why := w.write(name, p.then[name]); why != "" {
 			p.refuse(name, why)
@@ -64,12 +64,12 @@ func (s *Store) restore(ctx context.Context, p *restoration) error {
 
 // export has git write the files into a folder of our own, through the filters
 // that its checkout has.
-func (s *Store) export(ctx context.Context, p *restoration, dir string) error {
+func (p *restoration) export(ctx context.Context, dir string) error {
 	var info, names bytes.Buffer
 	for name, v := range p.then {
 		if v != (version{}) {
-			fmt.Fprintf(&info, "%s %s\t%s%s\x00", v.mode, v.oid, s.book.prefix(), name)
-			fmt.Fprintf(&names, "%s%s\x00", s.book.prefix(), name)
+			fmt.Fprintf(&info, "%s %s\t%s%s\x00", v.mode, v.oid, p.in.book.prefix(), name)
+			fmt.Fprintf(&names, "%s%s\x00", p.in.book.prefix(), name)
 		}
 	}
 	if names.Len() == 0 {
@@ -80,7 +80,7 @@ func (s *Store) export(ctx context.Context, p *restoration, dir string) error {
 	}
 	index := dir + ".index"
 	defer os.Remove(index)
-	g := s.git.With("GIT_INDEX_FILE=" + index)
+	g := p.in.git.With("GIT_INDEX_FILE=" + index)
 	if _, err := g.Run(ctx, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (s *Store) export(ctx context.Context, p *restoration, dir string) error {
 
 // writer replaces files of the user's, each in one step.
 type writer struct {
-	store    *Store
+	in       *archive
 	root     *os.Root
 	exported string
 	before   map[string]stamp.Trace // the files that are there
@@ -202,7 +202,7 @@ func (w *writer) write(name string, then version) (why string) {
 // copyTo makes a file, or a link, of what was exported. One that replaces
 // another keeps who may read it.
 func (w *writer) copyTo(temp, name string, then version) error {
-	from := filepath.Join(w.exported, filepath.FromSlash(w.store.book.prefix()+name))
+	from := filepath.Join(w.exported, filepath.FromSlash(w.in.book.prefix()+name))
 	if then.mode == symlink {
 		target, err := os.Readlink(from)
 		if err != nil {
@@ -246,14 +246,14 @@ func (w *writer) announce(p *restoration) error {
 	for name := range p.then {
 		dirs[w.tempOf(name)] = true
 	}
-	if err := w.store.writeOwn(worksName, []byte(strings.Join(slices.Sorted(maps.Keys(dirs)), "\x00"))); err != nil {
+	if err := w.in.writeOwn(worksName, []byte(strings.Join(slices.Sorted(maps.Keys(dirs)), "\x00"))); err != nil {
 		return fmt.Errorf("writing files: %w", err)
 	}
 	return nil
 }
 
 // clearWorks removes what a git or an undo that was killed left behind.
-func (s *kept) clearWorks() {
+func (s *archive) clearWorks() {
 	entries, _ := os.ReadDir(s.home)
 	for _, entry := range entries {
 		if name := entry.Name(); name == indexName+".lock" || strings.HasPrefix(name, exportName) || strings.HasPrefix(name, mergeName) {

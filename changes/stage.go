@@ -12,13 +12,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// updateIndex takes the files into the index, those that are read until then; zero: all. One that git can't take is left
+// update takes the files into the index, those that are read until then; zero: all. One that git can't take is left
 // out.
-func (s *shots) updateIndex(ctx context.Context, c *candidates, until time.Time) error {
-	if err := s.git.Unstage(ctx, c.beyond); err != nil {
+func (x *index) update(ctx context.Context, c *candidates, until time.Time) error {
+	if err := x.in.git.Unstage(ctx, c.beyond); err != nil {
 		return err
 	}
-	s.Survey.Begin(len(c.paths), c.bytes)
+	x.survey.Begin(len(c.paths), c.bytes)
 	paths, sizes := c.paths, c.sizes
 	c.paths = nil
 	for len(paths) > 0 {
@@ -28,34 +28,34 @@ func (s *shots) updateIndex(ctx context.Context, c *candidates, until time.Time)
 		if !until.IsZero() {
 			staging, stop = context.WithDeadline(ctx, until)
 		}
-		err := s.stage(staging, c, paths[:n], isBulk)
+		err := x.stage(staging, c, paths[:n], isBulk)
 		isLate := staging.Err() != nil && ctx.Err() == nil
 		stop()
 		if isLate {
-			s.giveUp(c, paths, sizes)
-			return s.writeAside(c.aside)
+			x.giveUp(c, paths, sizes)
+			return x.writeAside(c.aside)
 		}
 		if err != nil {
 			return err
 		}
-		s.Survey.Add(n, bytes)
+		x.survey.Add(n, bytes)
 		paths, sizes = paths[n:], sizes[n:]
 	}
 	return nil
 }
 
 // giveUp leaves out what there was no time for.
-func (s *shots) giveUp(c *candidates, paths []string, sizes []int64) {
+func (x *index) giveUp(c *candidates, paths []string, sizes []int64) {
 	var rest []found
 	for i, path := range paths {
 		rest = append(rest, found{path: path, size: sizes[i]})
 	}
-	s.setAllAside(c, rest, fmt.Sprintf("reading the folder took longer than %v, so undo has only what comes later: have git ignore what is no work", maxFirst))
+	x.setAllAside(c, rest, fmt.Sprintf("reading the folder took longer than %v, so undo has only what comes later: have git ignore what is no work", maxFirst))
 }
 
 // stage takes files into the index, and leaves out those that git can't take.
-func (s *shots) stage(ctx context.Context, c *candidates, paths []string, isBulk bool) error {
-	err := s.addToIndex(ctx, paths, isBulk)
+func (x *index) stage(ctx context.Context, c *candidates, paths []string, isBulk bool) error {
+	err := x.add(ctx, paths, isBulk)
 	if err == nil {
 		c.paths = append(c.paths, paths...)
 	}
@@ -63,14 +63,14 @@ func (s *shots) stage(ctx context.Context, c *candidates, paths []string, isBulk
 		return err
 	}
 	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-		why := s.unreadable(path)
+		why := unreadable(filepath.Join(x.in.book.Top, filepath.FromSlash(path)))
 		if why != "" {
-			c.leaveOut(s, path, why)
+			c.leaveOut(x, path, why)
 		}
 		return why != ""
 	})
 	c.paths = append(c.paths, paths...)
-	return s.sift(ctx, c, paths, len(c.notes)+maxSifted, isBulk)
+	return x.sift(ctx, c, paths, len(c.notes)+maxSifted, isBulk)
 }
 
 const (
@@ -78,29 +78,29 @@ const (
 	heavy = 8 << 20 // bytes of files: less isn't worth a look whether it can be compressed
 )
 
-func (s *shots) addToIndex(ctx context.Context, paths []string, isBulk bool) error {
+func (x *index) add(ctx context.Context, paths []string, isBulk bool) error {
 	if !isBulk || len(paths) == 0 {
-		return s.git.Stage(ctx, paths)
+		return x.in.git.Stage(ctx, paths)
 	}
-	bytes, err := s.incoming().Stage(ctx, s.git, paths)
-	s.owed += bytes
+	bytes, err := x.in.incoming().Stage(ctx, x.in.git, paths)
+	x.in.owed += bytes
 	return err
 }
 
 // objects is where the repository has its objects, incoming where many new ones are made.
-func (b book) objects() string { return filepath.Join(commonDir(b.GitDir), "objects") }
+func (b book) objects() string { return filepath.Join(git.CommonOf(b.GitDir), "objects") }
 
-func (s *kept) incoming() git.Incoming {
+func (s *archive) incoming() git.Incoming {
 	sum := sha256.Sum256([]byte(s.home))
 	return git.Incoming{Objects: s.book.objects(), Name: fmt.Sprintf("ralph-%x", sum[:6])}
 }
 
 // loose is how many bytes the objects of files have that are in files of their own: those that a snapshot has just added,
 // but for what came in packs.
-func (s *shots) loose(files []File) (bytes int64) {
+func (b book) loose(files []File) (bytes int64) {
 	for _, f := range files {
 		if oid := f.version.oid; len(oid) > 2 {
-			if info, err := os.Lstat(filepath.Join(s.book.objects(), oid[:2], oid[2:])); err == nil {
+			if info, err := os.Lstat(filepath.Join(b.objects(), oid[:2], oid[2:])); err == nil {
 				bytes += info.Size()
 			}
 		}
@@ -112,19 +112,19 @@ func (s *shots) loose(files []File) (bytes int64) {
 const maxSifted = 20
 
 // sift takes the paths into the index but for those that git can't take alone.
-func (s *shots) sift(ctx context.Context, c *candidates, paths []string, most int, isBulk bool) error {
-	err := s.addToIndex(ctx, paths, isBulk)
+func (x *index) sift(ctx context.Context, c *candidates, paths []string, most int, isBulk bool) error {
+	err := x.add(ctx, paths, isBulk)
 	if err == nil || ctx.Err() != nil || git.IsStuck(err) || len(c.notes) >= most {
 		return err
 	}
 	if len(paths) == 1 {
-		c.leaveOut(s, paths[0], err.Error())
+		c.leaveOut(x, paths[0], err.Error())
 		c.again = true
 		return nil
 	}
 	half := len(paths) / 2
-	if err := s.sift(ctx, c, paths[:half], most, isBulk); err != nil {
+	if err := x.sift(ctx, c, paths[:half], most, isBulk); err != nil {
 		return err
 	}
-	return s.sift(ctx, c, paths[half:], most, isBulk)
+	return x.sift(ctx, c, paths[half:], most, isBulk)
 }

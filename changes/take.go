@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes/atwork"
+	"github.com/ralph-lsp/ralph-lsp/changes/survey"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
@@ -28,7 +29,7 @@ const (
 	begunName   = "begun"   // there while the index may have more than the last snapshot
 	worksName   = "works"   // what an undo has under its hands
 
-	exportName, mergeName = "export-", "merge-" // beginnings of what it needs for a moment
+	exportName, mergeName = "export-", "merge" // beginnings of what it needs for a moment
 )
 
 // Summary says how much changed.
@@ -60,29 +61,48 @@ func (t tip) text() []byte {
 	return fmt.Appendf(nil, "%s %s 3 %d\n%s", t.list, t.tree, t.spent, t.listing)
 }
 
+// Snapshots take snapshots of the loop's folder.
+type Snapshots struct {
+	in    *archive
+	files *index
+	seen  look // the folder as it was before the last look of git's
+	large bool // it has too many entries for a stamp
+
+	findPrinted Printed
+}
+
+// obey has the snapshots made as o says.
+func (s *Snapshots) obey(o Options, theirs Printed) {
+	s.in.book.Skip, s.in.book.Hidden, s.in.book.MaxFile = o.Skip, o.Hidden, o.MaxFile
+	s.findPrinted, s.files.most = theirs, o.MaxKept
+}
+
+// Report tells how far the first snapshot is.
+func (s *Snapshots) Report(to *survey.Survey) { s.files.survey = to }
+
 // Start makes a snapshot of the folder as it is before iteration n. What changed
 // since the one before is nobody's iteration's.
-func (s *shots) Start(ctx context.Context) (Taken, error) {
+func (s *Snapshots) Start(ctx context.Context) (Taken, error) {
 	return s.record(ctx, snapshot{Kind: kindBetween})
 }
 
 // Begin says that the agent of iteration n begins to work in the folder, until After. A snapshot that
 // somebody else makes before that has what a run did which was cut off.
-func (s *shots) Begin(n int) error { return atWork(s.home).Set(n) }
+func (s *Snapshots) Begin(n int) error { return atWork(s.in.home).Set(n) }
 
 // Saved says that the user has saved a file in an editor, by its path from the folder on. Where a run was cut off that
 // isn't taken up yet, the file is the user's.
-func Saved(s *Store, path string) error { return atWork(s.home).Save(path) }
+func Saved(s *Store, path string) error { return atWork(s.in.home).Save(path) }
 
 func atWork(home string) atwork.Mark { return atwork.Mark{Home: home} }
 
 // After makes a snapshot of the folder as iteration n has left it.
-func (s *shots) After(ctx context.Context, n int) (Taken, error) {
+func (s *Snapshots) After(ctx context.Context, n int) (Taken, error) {
 	return s.record(ctx, snapshot{Kind: kindIteration, Number: n})
 }
 
-func (s *shots) record(ctx context.Context, next snapshot) (Taken, error) {
-	release, err := s.hold(ctx)
+func (s *Snapshots) record(ctx context.Context, next snapshot) (Taken, error) {
+	release, err := s.in.hold(ctx)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -91,40 +111,40 @@ func (s *shots) record(ctx context.Context, next snapshot) (Taken, error) {
 }
 
 // take makes a snapshot, which is none when nothing has changed. The lock is held.
-func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error) {
-	last, err := s.tip()
+func (s *Snapshots) take(ctx context.Context, next snapshot) (taken Taken, err error) {
+	last, err := s.in.tip()
 	if err != nil {
 		return Taken{}, err
 	}
-	if last, err = s.anew(last); err != nil {
+	if last, err = s.in.anew(last); err != nil {
 		return Taken{}, err
 	}
-	cutOff, isMarked := atWork(s.home).Get()
+	cutOff, isMarked := atWork(s.in.home).Get()
 	defer func() {
 		if err == nil {
-			err = atWork(s.home).Clear()
+			err = atWork(s.in.home).Clear()
 		}
 	}()
-	s.printed = printedOf(s.findPrinted)
+	s.files.printed = printedOf(s.findPrinted)
 	var now look
 	if !s.large { // it stays so
-		now.Stamp, s.large = s.book.look(s.printed)
+		now.Stamp, s.large = s.in.book.look(s.files.printed)
 	}
-	if s.below.why == nil {
-		if err := s.below.join(ctx, &s.kept, s.ration(last).fresh); err != nil {
+	if s.files.below.why == nil {
+		if err := s.files.below.join(ctx, s.in, s.files.ration(last).fresh); err != nil {
 			return Taken{}, err
 		}
 	}
-	refs := s.refsNow()
+	refs := s.files.below.refsNow(s.in.book)
 	if last.list != "" && s.seen.tip == last && now.Same(s.seen.Stamp) {
 		return Taken{State: s.state(last.tree, refs)}, nil
 	}
 	var work Taken
 	if isMarked && next.Kind == kindBetween && last.list != "" {
-		if s.theirs, err = atWork(s.home).Saved(); err == nil { // they are the user's
+		if s.files.theirs, err = atWork(s.in.home).Saved(); err == nil { // they are the user's
 			work, last, err = s.takeWithGit(ctx, last, snapshot{Kind: kindCutOff, Number: cutOff})
 		}
-		if s.theirs, work.CutOff = nil, cutOff; err != nil {
+		if s.files.theirs, work.CutOff = nil, cutOff; err != nil {
 			return work, err
 		}
 	}
@@ -132,14 +152,14 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	taken, made, err = s.takeWithGit(ctx, last, next)
 	taken.CutOff = work.CutOff
 	taken.Files, taken.Added, taken.Removed = taken.Files+work.Files, taken.Added+work.Added, taken.Removed+work.Removed
-	if err != nil && last.list == "" && !s.book.Own && ctx.Err() == nil && !git.IsStuck(err) {
+	if err != nil && last.list == "" && !s.in.book.Own && ctx.Err() == nil && !git.IsStuck(err) {
 		// A repository that is broken or can't be written to, maybe.
-		if err = s.useOwn(); err == nil {
-			lock := s.git.Lock
-			s.git = newGit(s.git.Program, s.home, s.book)
-			s.git.Lock = lock
-			os.Remove(filepath.Join(s.home, indexName))
-			if err = s.writeBook(); err == nil {
+		if err = s.in.useOwn(); err == nil {
+			lock := s.in.git.Lock
+			s.in.git = newGit(s.in.git.Program, s.in.home, s.in.book)
+			s.in.git.Lock = lock
+			os.Remove(filepath.Join(s.in.home, indexName))
+			if err = s.in.writeBook(); err == nil {
 				taken, made, err = s.takeWithGit(ctx, last, next)
 			}
 		}
@@ -156,22 +176,22 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 }
 
 // takeWithGit has git look what changed, and writes the snapshot down.
-func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken Taken, made tip, err error) {
+func (s *Snapshots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken Taken, made tip, err error) {
 	var submodules []string
 	var until time.Time
-	begun := filepath.Join(s.home, begunName)
+	begun := filepath.Join(s.in.home, begunName)
 	_, unfinished := os.Lstat(begun)
 	if unfinished == nil && last.list != "" { // git may have removed what the index has beyond the last snapshot
-		if _, err := s.git.Run(ctx, nil, "read-tree", "--reset", last.tree); err != nil {
+		if _, err := s.in.git.Run(ctx, nil, "read-tree", "--reset", last.tree); err != nil {
 			return taken, last, lost(err)
 		}
 	}
 	if last.list == "" {
 		next, until = snapshot{Kind: kindStart}, time.Now().Add(maxFirst)
-		if submodules, err = s.seedIndex(ctx); err != nil {
+		if submodules, err = s.files.seed(ctx); err != nil {
 			return taken, last, err
 		}
-		shown, err := s.hide(ctx)
+		shown, err := s.in.hide(ctx)
 		if submodules = append(submodules, shown...); err != nil {
 			return taken, last, err
 		}
@@ -180,11 +200,11 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 	go func() {
 		tree := ""
 		if last.list == "" { // mostly the folder is as its index has it
-			tree, _ = s.git.Text(ctx, nil, "write-tree", "--missing-ok") // a failure shows below
+			tree, _ = s.in.git.Text(ctx, nil, "write-tree", "--missing-ok") // a failure shows below
 		}
 		early <- tree
 	}()
-	seen, err := s.candidates(ctx, s.ration(last))
+	seen, err := s.files.look(ctx, s.files.ration(last))
 	made.tree = <-early
 	seen.notes = append(submodules, seen.notes...)
 	taken.Notes = seen.notes
@@ -197,12 +217,12 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 	if err := regular.Write(begun, nil, 0o600); err != nil {
 		return taken, last, fmt.Errorf("beginning a snapshot: %w", err)
 	}
-	if err := s.updateIndex(ctx, &seen, until); err != nil {
+	if err := s.files.update(ctx, &seen, until); err != nil {
 		return taken, last, err
 	}
 	taken.Notes, taken.again = seen.notes, seen.again
 	if made.tree == "" || len(seen.paths)+len(seen.beyond) > 0 {
-		made.tree, err = s.git.Text(ctx, nil, "write-tree", "--missing-ok")
+		made.tree, err = s.in.git.Text(ctx, nil, "write-tree", "--missing-ok")
 	}
 	if err != nil {
 		return taken, last, err
@@ -212,7 +232,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 			os.Remove(begun)
 			return taken, last, nil
 		}
-		return taken, last, s.name(ctx, last, last) // which may be all that was missing
+		return taken, last, s.in.name(ctx, last, last) // which may be all that was missing
 	}
 	tree, counted, added := made.tree, make(chan error, 1), int64(0)
 	go func() {
@@ -220,19 +240,19 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 			counted <- nil
 			return
 		}
-		files, err := s.compare(ctx, last.tree, tree, nil)
-		taken.Summary, added = Sum(files), s.loose(files)
+		files, err := Diff{s.in}.compare(ctx, last.tree, tree, nil)
+		taken.Summary, added = Sum(files), s.in.book.loose(files)
 		counted <- err
 	}()
-	made, err = s.keep(ctx, last, tree, next)
+	made, err = s.in.keep(ctx, last, tree, next)
 	err = cmp.Or(err, <-counted) // before taken is read: it has the sum then
-	s.owed += added
+	s.in.owed += added
 	return taken, made, err
 }
 
 // keep writes a tree down as the last snapshot: all that there is to know of it, the ref by which git keeps it, and only
 // then that it is the last one. Who is killed before the ref has made none, and it is settled behind it.
-func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
+func (s *archive) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
 	l := readList(last.listing)
 	gone, err := s.shorten(&l)
 	if err != nil {
@@ -271,7 +291,7 @@ func settle(home string) error {
 }
 
 // makeList makes a list's tree. Nobody looks what it names: name does.
-func (s *shots) makeList(text string) (tree string, err error) {
+func (s *archive) makeList(text string) (tree string, err error) {
 	tree, size, err := git.PutTree(s.book.objects(), text)
 	s.owed += size
 	return tree, err
@@ -280,10 +300,10 @@ func (s *shots) makeList(text string) (tree string, err error) {
 // refName is what stands behind a loop's id in the name of its ref.
 const refName = "files"
 
-func (s *kept) refsOf() string { return "refs/ralph/" + s.id + "/" }
+func (s *archive) refsOf() string { return "refs/ralph/" + s.id + "/" }
 
 // tip reads which snapshot was the last one; the zero value is none.
-func (s *kept) tip() (tip, error) {
+func (s *archive) tip() (tip, error) {
 	if last, ok := pending(s.git, s.home, s.refsOf()); ok {
 		return last, nil
 	}
@@ -322,22 +342,22 @@ func readTip(path string) (t tip, err error) {
 	return t, nil
 }
 
-// seedIndex begins with what the user's index knows of the files, which git
+// seed begins with what the user's index knows of the files, which git
 // then needn't read again. Sparse checkouts stay sparse. It notes the submodules.
-func (s *shots) seedIndex(ctx context.Context) (notes []string, err error) {
-	if s.book.Own {
+func (x *index) seed(ctx context.Context) (notes []string, err error) {
+	if x.in.book.Own {
 		return nil, nil
 	}
-	data, _, err := git.CopyIndex(filepath.Join(s.book.GitDir, "index"), filepath.Join(s.home, indexName))
+	data, _, err := git.CopyIndex(filepath.Join(x.in.book.GitDir, "index"), filepath.Join(x.in.home, indexName))
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // a submodule's mode
 		return nil, nil
 	}
-	paths, err := s.git.Submodules(ctx, s.scope()...)
+	paths, err := x.in.git.Submodules(ctx, x.in.book.scope()...)
 	for _, path := range paths {
-		if name := s.book.inFolder(path); !slices.Contains(s.book.Below, name) && s.below.dirs[name] == "" {
+		if name := x.in.book.inFolder(path); !slices.Contains(x.in.book.Below, name) && x.below.dirs[name] == "" {
 			notes = append(notes, name+" (a submodule)")
 		}
 	}
@@ -345,8 +365,8 @@ func (s *shots) seedIndex(ctx context.Context) (notes []string, err error) {
 }
 
 // scope has git look at the loop's folder only.
-func (s *shots) scope() []string {
-	prefix := s.book.prefix()
+func (b book) scope() []string {
+	prefix := b.prefix()
 	if prefix == "" {
 		return nil
 	}

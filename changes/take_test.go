@@ -406,7 +406,7 @@ func TestPruneWhereTheWorktreeIsGone(t *testing.T) {
 	f.git("worktree", "add", "-q", tree)
 	s, err := Create(context.Background(), tree, "ralph-test", f.opts, nil)
 	f.must(err)
-	_, err = s.Start(context.Background())
+	_, err = s.Snapshots.Start(context.Background())
 	f.must(err)
 	if f.git("for-each-ref", "refs/ralph") == "" {
 		t.Fatal("no refs")
@@ -467,11 +467,11 @@ func TestNoGitForNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
 		f := begin(t, "a", "1\n").loop()
-		program := f.Store.git.Program
+		program := f.archive.git.Program
 		for end := time.Now().Add(time.Minute); ; {
-			f.Store.git.Program = "/nowhere"
+			f.archive.git.Program = "/nowhere"
 			_, err := f.Start(context.Background())
-			f.Store.git.Program = program
+			f.archive.git.Program = program
 			if err == nil {
 				break
 			}

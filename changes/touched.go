@@ -24,12 +24,12 @@ type Touched struct {
 // isn't the loop's, and a file that is again as it was found isn't changed.
 //
 // Errors: ErrNone, and what git says.
-func (s *views) Touched(ctx context.Context) ([]Touched, error) {
-	snapshots, err := s.snapshots()
+func (d Diff) Touched(ctx context.Context) ([]Touched, error) {
+	snapshots, err := d.in.snapshots()
 	if err != nil {
 		return nil, err
 	}
-	each, err := s.eachStep(ctx, snapshots)
+	each, err := d.eachStep(ctx, snapshots)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *views) Touched(ctx context.Context) ([]Touched, error) {
 
 // eachStep is what changed from each snapshot to the next, by path in the folder.
 // One git looks at them all.
-func (s *views) eachStep(ctx context.Context, snapshots []snapshot) ([]map[string]entry, error) {
+func (d Diff) eachStep(ctx context.Context, snapshots []snapshot) ([]map[string]entry, error) {
 	each := make([]map[string]entry, 0, len(snapshots))
 	var pairs strings.Builder
 	for i := 1; i < len(snapshots); i++ {
@@ -73,7 +73,7 @@ func (s *views) eachStep(ctx context.Context, snapshots []snapshot) ([]map[strin
 	if pairs.Len() == 0 {
 		return nil, nil
 	}
-	out, err := s.git.Run(ctx, []byte(pairs.String()), s.book.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
+	out, err := d.in.git.Run(ctx, []byte(pairs.String()), d.in.book.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
 	if err != nil {
 		return nil, lost(err)
 	}
@@ -99,12 +99,12 @@ func (s *views) eachStep(ctx context.Context, snapshots []snapshot) ([]map[strin
 }
 
 // Found reads a file as the loop has found it, and as it is in the last snapshot.
-func (s *views) Found(ctx context.Context, t Touched) (before, now []byte, err error) {
+func (d Diff) Found(ctx context.Context, t Touched) (before, now []byte, err error) {
 	read := func(v version) ([]byte, error) {
 		if v == (version{}) {
 			return nil, nil
 		}
-		data, all, err := s.git.UpTo(MaxContent).RunSome(ctx, "cat-file", "blob", v.oid)
+		data, all, err := d.in.git.UpTo(MaxContent).RunSome(ctx, "cat-file", "blob", v.oid)
 		if err == nil && !all {
 			err = &TooLargeError{t.Path}
 		}

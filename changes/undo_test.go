@@ -222,7 +222,7 @@ func TestTheLastLoopIsTheOneThatWorkedLast(t *testing.T) {
 	f.after(1, "c", "1\n")
 	first, err := Find(f.dir, "ralph-test", f.opts)
 	f.must(err)
-	if done, err := first.Undo(context.Background(), Undo{Since: 1}); err != nil || len(done.Paths) != 1 {
+	if done, err := first.Undoer.Undo(context.Background(), Undo{Since: 1}); err != nil || len(done.Paths) != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	for _, id := range []string{"ralph-second", "ralph-test"} {

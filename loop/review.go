@@ -21,8 +21,8 @@ func SnapshotsIn(folder, name string) (*changes.Store, error) {
 	if name != "" && errors.Is(err, changes.ErrNone) {
 		s, folder, err = snapshotsOfTree(folder, name)
 	}
-	if err == nil && s.MayWrite == nil { // the folder is there
-		s.MayWrite = func() error { return checkAtWork(folder) }
+	if err == nil && s.Undoer.MayWrite == nil { // the folder is there
+		s.Undoer.MayWrite = func() error { return checkAtWork(folder) }
 	}
 	return s, err
 }

@@ -73,10 +73,10 @@ func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Start(t.Context()); err != nil {
+	if _, err := s.Snapshots.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Begin(1); err != nil {
+	if err := s.Snapshots.Begin(1); err != nil {
 		t.Fatal(err)
 	}
 	write("the agent's", "a.go", "b.go")
@@ -96,7 +96,7 @@ func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := found.Undo(t.Context(), changes.Undo{Since: 1}); err != nil || len(done.Paths) != 1 {
+	if done, err := found.Undoer.Undo(t.Context(), changes.Undo{Since: 1}); err != nil || len(done.Paths) != 1 {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if a, b := readFile(t, filepath.Join(dir, "a.go")), readFile(t, filepath.Join(dir, "b.go")); a != "before" || b != "the user's" {

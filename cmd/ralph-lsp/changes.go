@@ -95,13 +95,13 @@ is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 		}
 		out := cmd.OutOrStdout()
 		if asPatch {
-			patch, err := s.Patch(cmd.Context(), r, paths)
+			patch, err := s.Diff.Patch(cmd.Context(), r, paths)
 			if err == nil {
 				_, err = terminal.Raw(out).Write(terminal.ForReaders(out, patch))
 			}
 			return err
 		}
-		files, err := s.Files(cmd.Context(), r, paths)
+		files, err := s.Diff.Files(cmd.Context(), r, paths)
 		if err == nil {
 			terminal.PrintChanges(out, files, asJSON)
 		}
@@ -140,7 +140,7 @@ touched.`,
 			return errors.New("iterations are counted from 1")
 		}
 		u.Paths = paths
-		done, err := s.Undo(cmd.Context(), u)
+		done, err := s.Undoer.Undo(cmd.Context(), u)
 		if err != nil {
 			return pauseFirst(dir, err)
 		}
@@ -163,7 +163,7 @@ func newRedo() *cobra.Command {
 		if len(paths) > 0 {
 			return errors.New("redo takes all of the last undo back; leave the paths out")
 		}
-		done, err := s.Redo(cmd.Context(), false)
+		done, err := s.Undoer.Redo(cmd.Context(), false)
 		if err != nil {
 			return pauseFirst(dir, err)
 		}

@@ -69,7 +69,7 @@ func completeLoopOrFile(cmd *cobra.Command, args []string, begun string) ([]cobr
 func completeIterations(cmd *cobra.Command, flags ...string) {
 	offer := offers(func(cmd *cobra.Command, dir string, args []string, _ string) (numbers []cobra.Completion) {
 		if s, err := loop.SnapshotsIn(dir, strings.Join(args[:min(len(args), 1)], "")); err == nil {
-			iterations, _ := s.Iterations(cmd.Context(), changes.Range{To: changes.Latest}, nil) // none are offered where they can't be read
+			iterations, _ := s.Diff.Iterations(cmd.Context(), changes.Range{To: changes.Latest}, nil) // none are offered where they can't be read
 			for _, it := range iterations {
 				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(it.Number), answers.SumText(it.Summary)))
 			}

@@ -81,7 +81,7 @@ func (g Git) FilesBelow(ctx context.Context, gitDir, index string) (tracked, oth
 		if _, _, err := CopyIndex(filepath.Join(gitDir, "index"), index); err != nil {
 			return nil, nil, err
 		}
-		rules, _ := regular.Read(filepath.Join(commonOf(gitDir), "info", "exclude"), regular.Short)
+		rules, _ := regular.Read(filepath.Join(CommonOf(gitDir), "info", "exclude"), regular.Short)
 		for rule := range strings.Lines(string(rules)) {
 			if rule = strings.TrimRight(rule, "\r\n"); rule != "" && rule[0] != '#' && !strings.ContainsRune(rule, 0) {
 				args = append(args, "--exclude="+rule)

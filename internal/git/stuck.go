@@ -106,7 +106,7 @@ func (g Git) check(command string) error {
 	if err != nil || repo == "" {
 		return err
 	}
-	common := commonOf(repo)
+	common := CommonOf(repo)
 	noIndex := slices.Contains(withoutIndex, command) || slices.ContainsFunc(g.Env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_INDEX_FILE=") })
 	for _, dir := range slices.Compact([]string{repo, common}) {
 		for _, file := range opened {
@@ -176,7 +176,7 @@ func (g Git) unreadable(ctx context.Context, awaited bool) (found error) {
 		})
 	}
 	for _, name := range []string{"refs", "logs"} {
-		look(filepath.Join(commonOf(repo), name), func(string) bool { return true })
+		look(filepath.Join(CommonOf(repo), name), func(string) bool { return true })
 	}
 	if top != "" {
 		look(top, func(name string) bool { return slices.Contains(rules, name) })

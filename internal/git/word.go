@@ -188,7 +188,7 @@ func lookAt(dir, gitDir string) string {
 			look(filepath.Join(repo, name))
 		}
 		if look(filepath.Join(repo, "commondir")) != nil {
-			look(filepath.Join(commonOf(repo), "config"))
+			look(filepath.Join(CommonOf(repo), "config"))
 		}
 	}
 	if gitDir != "" {
@@ -220,8 +220,8 @@ func linkedFrom(entry string) string {
 	return ""
 }
 
-// commonOf is the repository that one of a worktree is a part of; else itself.
-func commonOf(repo string) string {
+// CommonOf is the repository that one of a worktree is a part of; else itself.
+func CommonOf(repo string) string {
 	if common, err := regular.Read(filepath.Join(repo, "commondir"), regular.Short); err == nil {
 		return at(repo, string(common))
 	}

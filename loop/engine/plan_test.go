@@ -163,7 +163,7 @@ func TestABoxIsTheIterationsThatDidItsTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, want := range []string{"PLAN.md a", "PLAN.md", "PLAN.md c"} {
-		files, err := store.Files(t.Context(), changes.Range{From: n, To: n + 1}, nil)
+		files, err := store.Diff.Files(t.Context(), changes.Range{From: n, To: n + 1}, nil)
 		var names []string
 		for _, f := range files {
 			names = append(names, f.Path)

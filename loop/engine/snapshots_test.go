@@ -140,12 +140,12 @@ func TestAnAgentWaitsForAnUndo(t *testing.T) {
 			close(holds)
 			return
 		}
-		s.MayWrite = func() error {
+		s.Undoer.MayWrite = func() error {
 			close(holds)
 			<-begun
 			return nil
 		}
-		if _, err := s.Undo(t.Context(), changes.Undo{Iteration: 1}); err != nil {
+		if _, err := s.Undoer.Undo(t.Context(), changes.Undo{Iteration: 1}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -33,7 +33,7 @@ func TestHowMuchSnapshotsHave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Start(t.Context()); err != nil {
+		if _, err := s.Snapshots.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -55,9 +55,9 @@ func (w *Workspace) reviewOf(path string) answers.Review {
 		return answers.Review{}
 	}
 	all := changes.Range{To: changes.Latest}
-	files, err := s.Files(w.Ctx, all, nil)
-	iterations, iterationsErr := s.Iterations(w.Ctx, all, nil)
-	canRedo, redoErr := s.CanRedo(w.Ctx)
+	files, err := s.Diff.Files(w.Ctx, all, nil)
+	iterations, iterationsErr := s.Diff.Iterations(w.Ctx, all, nil)
+	canRedo, redoErr := s.Undoer.CanRedo(w.Ctx)
 	if cmp.Or(err, iterationsErr, redoErr) != nil {
 		return answers.Review{}
 	}

@@ -78,25 +78,25 @@ func (v *Reviewer) Changes(ctx context.Context, p wire.ChangesParams) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	files, err := s.Files(ctx, p.Range(), paths)
+	files, err := s.Diff.Files(ctx, p.Range(), paths)
 	if err != nil {
 		return nil, err
 	}
-	iterations, err := s.Iterations(ctx, p.Range(), paths)
+	iterations, err := s.Diff.Iterations(ctx, p.Range(), paths)
 	if err != nil {
 		return nil, err
 	}
 	result := answers.ChangesOf(p, folder, files, iterations)
 	result.LoopID = s.LoopID()
 	if p.Places {
-		places, err := s.Places(ctx, p.Range(), paths)
+		places, err := s.Diff.Places(ctx, p.Range(), paths)
 		if err != nil {
 			return nil, err
 		}
 		result.AddPlaces(places)
 	}
 	if p.Show {
-		patch, err := s.WritePatch(ctx, p.Range(), paths, answers.PatchHead(p.Range(), result.Text))
+		patch, err := s.Diff.WritePatch(ctx, p.Range(), paths, answers.PatchHead(p.Range(), result.Text))
 		if err != nil {
 			return nil, err
 		}
@@ -128,11 +128,11 @@ func (v *Reviewer) File(ctx context.Context, p answers.FileParams) (any, error) 
 	var content changes.Content
 	switch {
 	case p.Before != nil:
-		content, err = s.ContentBefore(ctx, *p.Before, path)
+		content, err = s.Diff.ContentBefore(ctx, *p.Before, path)
 	case p.Iteration != nil:
-		content, err = s.Content(ctx, *p.Iteration, path)
+		content, err = s.Diff.Content(ctx, *p.Iteration, path)
 	default:
-		content, err = s.Content(ctx, changes.Reviewed, path)
+		content, err = s.Diff.Content(ctx, changes.Reviewed, path)
 	}
 	if outside, ok := errors.AsType[*changes.OutsideError](err); ok {
 		return nil, refusal.Invalid("path", "%v", outside)
@@ -150,7 +150,7 @@ func (v *Reviewer) Redo(ctx context.Context, p answers.RedoParams) (any, error) 
 		return nil, err
 	}
 	defer v.workspace.RefreshAt(folder)
-	done, err := s.Redo(context.WithoutCancel(ctx), p.DryRun)
+	done, err := s.Undoer.Redo(context.WithoutCancel(ctx), p.DryRun)
 	if errors.Is(err, changes.ErrNothingToRedo) {
 		result := answers.UndoneOf(done, "redone")
 		result.Text = err.Error()
@@ -186,7 +186,7 @@ func (v *Reviewer) Keep(ctx context.Context, p answers.KeepParams) (any, error) 
 		if len(paths) != 1 || p.Iteration != nil || !kept {
 			return nil, refusal.Invalid("text", "text needs one of paths, and no iteration")
 		}
-		all, err := s.KeepText(ctx, paths[0], []byte(*p.Text))
+		all, err := s.Review.KeepText(ctx, paths[0], []byte(*p.Text))
 		if errors.Is(err, changes.ErrUnchanged) {
 			return nil, refusal.Invalid("paths", "%v", err)
 		} else if err != nil || !all {
@@ -194,7 +194,7 @@ func (v *Reviewer) Keep(ctx context.Context, p answers.KeepParams) (any, error) 
 		}
 		return answers.KeptOf(paths, true), nil
 	}
-	marked, err := s.Keep(ctx, n, paths, kept)
+	marked, err := s.Review.Keep(ctx, n, paths, kept)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (v *Reviewer) takeBack(ctx context.Context, s *changes.Store, folder string
 	}
 	u := changes.Undo{Iteration: p.Iteration, Since: p.Since, Paths: paths, DryRun: p.DryRun, Merge: p.Merge}
 	defer v.workspace.RefreshAt(folder)
-	done, err := s.Undo(context.WithoutCancel(ctx), u) // half of one is worse than a late one
+	done, err := s.Undoer.Undo(context.WithoutCancel(ctx), u) // half of one is worse than a late one
 	if err != nil {
 		return answers.UndoResult{}, err
 	}

@@ -148,7 +148,7 @@ const (
 // bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Fields: 30, Lines: 4000, Excused: map[string]int{
-	"acp.session": 59, "ahp.session": 53, "changes.Checkout": 83, "changes.Store": 97, "changes.shots": 79, "sandbox.Walls": 55,
+	"acp.session": 59, "ahp.session": 53, "sandbox.Walls": 55,
 	"backends.Backend fields": 33, "loop.Status fields": 51, "loop/engine/setup.Config fields": 46,
 	"loopstate.State fields": 45, "wire.LoopStatus fields": 51,
 }}

@@ -184,10 +184,10 @@ func snapshots(folder, _ string) error {
 	options := changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: os.Getenv("RALPH_STATE_DIR")}
 	store, err := changes.Create(context.Background(), folder, "loop", options, nil)
 	if err == nil {
-		_, err = store.Start(context.Background())
+		_, err = store.Snapshots.Start(context.Background())
 	}
 	if err == nil {
-		_, err = store.After(context.Background(), 1)
+		_, err = store.Snapshots.After(context.Background(), 1)
 	}
 	bare, bareErr := changes.Look(folder, options, nil)
 	if bareErr == nil {

@@ -225,7 +225,7 @@ func (s *Taker) wroteBeyond(files []string) bool {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(s.Folder, file)
 		}
-		if s.Store != nil && !s.Store.Shows(s.Going, file) || s.bare != nil && !s.bare.Shows(file) {
+		if s.Store != nil && !s.Store.Snapshots.Shows(s.Going, file) || s.bare != nil && !s.bare.Shows(file) {
 			return true
 		}
 	}
@@ -237,6 +237,6 @@ func (s *Taker) OnlyChanged(path string, iteration int, wrote []string) bool {
 	if s.Store == nil || iteration == 0 || s.Now.Tree == "" || s.Now.Blind || s.Found.Aside != s.Now.Aside || s.wroteBeyond(wrote) {
 		return false
 	}
-	files, err := s.Store.Files(s.Alive, changes.Range{From: iteration - 1, To: iteration}, nil)
+	files, err := s.Store.Diff.Files(s.Alive, changes.Range{From: iteration - 1, To: iteration}, nil)
 	return err == nil && !slices.ContainsFunc(files, func(f changes.File) bool { return f.Path != path })
 }

@@ -19,7 +19,7 @@ func (s *Taker) CommitIteration(iteration int, title, words string) {
 	}
 	message := cmp.Or(loop.CommitMessage(words), loop.CommitMessage(fmt.Sprintf("Iteration %d: %s", iteration, title)))
 	var snapshot string
-	if s.Store != nil && s.Store.IsWhole() {
+	if s.Store != nil && s.Store.Snapshots.IsWhole() {
 		snapshot = s.Now.Tree
 	}
 	if snapshot != "" && s.Now == s.committed { // neither a file nor a branch has changed since

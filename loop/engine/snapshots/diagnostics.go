@@ -21,17 +21,17 @@ func (s *Taker) Edits() (edits []verify.Edit, deleted int, err error) {
 	if s.Store == nil {
 		return nil, 0, s.lost
 	}
-	taken, err := s.Store.Start(s.Going) // the command and the user may have changed more
+	taken, err := s.Store.Snapshots.Start(s.Going) // the command and the user may have changed more
 	s.tell(taken, err)
 	if err != nil {
 		return nil, 0, err
 	}
 	since := changes.Range{To: changes.Latest}
-	files, err := s.Store.Files(s.Going, since, nil)
+	files, err := s.Store.Diff.Files(s.Going, since, nil)
 	if err != nil {
 		return nil, 0, err
 	}
-	places, err := s.Store.Places(s.Going, since, nil)
+	places, err := s.Store.Diff.Places(s.Going, since, nil)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -27,7 +27,7 @@ func (s *Taker) ChangedGuards(check verify.Check, file string) (found guards, er
 	if _, err := s.Take(); err != nil { // the user may have mended it
 		return found, err
 	}
-	touched, err := s.Store.Touched(s.Going)
+	touched, err := s.Store.Diff.Touched(s.Going)
 	if err != nil {
 		return found, err
 	}
@@ -48,7 +48,7 @@ func (s *Taker) ChangedGuards(check verify.Check, file string) (found guards, er
 // isSame says whether a file that was changed says the same of how promises are
 // verified as before.
 func (s *Taker) isSame(t changes.Touched) bool {
-	before, now, err := s.Store.Found(context.WithoutCancel(s.Going), t)
+	before, now, err := s.Store.Diff.Found(context.WithoutCancel(s.Going), t)
 	return err == nil && config.SameCheck(before, now)
 }
 

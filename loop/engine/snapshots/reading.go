@@ -60,12 +60,12 @@ func (s *Taker) UndoReading(r Reading, changed *changes.Summary) (warnings []str
 	}
 	var done changes.Undone
 	if err == nil {
-		done, err = s.Store.Undo(s.Alive, changes.Undo{Iteration: r.Iteration, Paths: theirs})
+		done, err = s.Store.Undoer.Undo(s.Alive, changes.Undo{Iteration: r.Iteration, Paths: theirs})
 	}
 	if err != nil {
 		return append(warnings, fmt.Sprintf("%s, and %s that it changed could not be undone: %v", begin, tell.Counted(changed.Files, "file"), err))
 	}
-	if taken, err := s.Store.Start(s.Alive); err == nil { // else the undo would be the user's
+	if taken, err := s.Store.Snapshots.Start(s.Alive); err == nil { // else the undo would be the user's
 		s.Now, s.Last = taken.State, time.Now()
 	}
 	if len(done.Paths) > 0 {
@@ -83,7 +83,7 @@ func (s *Taker) UndoReading(r Reading, changed *changes.Summary) (warnings []str
 // changedByTools tells the files that a run's tools may have changed from those that only
 // somebody else can have. Where nobody sees the tools, all are theirs.
 func (s *Taker) changedByTools(r Reading) (theirs, others []string, err error) {
-	dry, err := s.Store.Undo(s.Alive, changes.Undo{Iteration: r.Iteration, DryRun: true})
+	dry, err := s.Store.Undoer.Undo(s.Alive, changes.Undo{Iteration: r.Iteration, DryRun: true})
 	if err != nil {
 		return nil, nil, err
 	}

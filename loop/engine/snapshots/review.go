@@ -22,7 +22,7 @@ func (s *Taker) Take() (taken changes.Taken, err error) {
 	if <-s.begun; s.Store == nil {
 		return taken, s.lost
 	}
-	taken, err = s.Store.Start(s.Going)
+	taken, err = s.Store.Snapshots.Start(s.Going)
 	s.Last = time.Now()
 	s.tell(taken, err)
 	return taken, err
@@ -41,7 +41,7 @@ func (s *Taker) DiffSection() string {
 	if s.begun == nil || s.Store == nil {
 		return "Nobody knows what was changed: look at the files.\n"
 	}
-	diff, all, err := s.Store.Diff(s.Going, changes.Range{To: changes.Latest}, nil, MaxDiff)
+	diff, all, err := s.Store.Diff.Text(s.Going, changes.Range{To: changes.Latest}, nil, MaxDiff)
 	if err != nil {
 		return "Nobody knows what was changed: look at the files.\n"
 	}
@@ -50,7 +50,7 @@ func (s *Taker) DiffSection() string {
 		return text
 	}
 	text += fmt.Sprintf("The diff is cut: it has more than %d KiB. ", MaxDiff>>10)
-	if files, err := s.Store.Files(s.Going, changes.Range{To: changes.Latest}, nil); err == nil {
+	if files, err := s.Store.Diff.Files(s.Going, changes.Range{To: changes.Latest}, nil); err == nil {
 		text += fmt.Sprintf("Look at the rest in the files; %s changed", tell.Counted(len(files), "file"))
 		for i, f := range files {
 			if i == 100 {

@@ -110,9 +110,9 @@ func (s *Taker) Begin(loopID string, options changes.Options, theirs changes.Pri
 			s.Store, s.err = changes.Create(s.Going, s.Folder, loopID, options, theirs)
 		}
 		if s.err == nil && s.Store != nil {
-			s.Store.Survey = far
-			s.past, _ = s.Store.Trees(s.Going) // without, it may turn a little longer
-			s.first, s.err = s.Store.Start(s.Going)
+			s.Store.Snapshots.Report(far)
+			s.past, _ = s.Store.Diff.Trees(s.Going) // without, it may turn a little longer
+			s.first, s.err = s.Store.Snapshots.Start(s.Going)
 			then()
 		}
 		if s.err != nil {
@@ -200,14 +200,14 @@ func (s *Taker) Before(iterations int, reader string) {
 	s.first, s.err = changes.Taken{}, nil
 	before, cutOff := taken.Files, taken.CutOff // since the run before
 	if err == nil && s.Store != nil && time.Since(s.Last) > idleTime {
-		taken, err = s.Store.Start(s.Going)
+		taken, err = s.Store.Snapshots.Start(s.Going)
 		before += taken.Files
 		s.Last = time.Now()
 	} else {
 		s.Await()
 	}
 	if s.Store != nil {
-		_ = s.Store.Begin(iterations + 1) // what is wrong, the next snapshot says
+		_ = s.Store.Snapshots.Begin(iterations + 1) // what is wrong, the next snapshot says
 	}
 	s.tell(taken, err)
 	switch files := tell.Counted(before, "file"); { // nobody can tell what it changed from what the user did since
@@ -236,7 +236,7 @@ func (s *Taker) Await() {
 	}
 	<-s.begun
 	if s.Store != nil {
-		_ = s.Store.Await(s.Going) // what is wrong, the next snapshot says
+		_ = s.Store.Snapshots.Await(s.Going) // what is wrong, the next snapshot says
 	}
 }
 
@@ -250,7 +250,7 @@ func (s *Taker) After(iteration int) *changes.Summary {
 		s.Now = s.lookBare()
 		return nil
 	}
-	taken, err := s.Store.After(s.Alive, iteration)
+	taken, err := s.Store.Snapshots.After(s.Alive, iteration)
 	s.Last, s.last = time.Now(), iteration
 	s.tell(taken, err)
 	s.missing = err != nil && s.Alive.Err() == nil
@@ -261,7 +261,7 @@ func (s *Taker) After(iteration int) *changes.Summary {
 	}
 	if s.between {
 		s.between = false
-		files, err := s.Store.Files(s.Alive, changes.Range{From: iteration - 1, To: iteration}, nil)
+		files, err := s.Store.Diff.Files(s.Alive, changes.Range{From: iteration - 1, To: iteration}, nil)
 		if err != nil {
 			return nil
 		}
@@ -275,7 +275,7 @@ func (s *Taker) AsIs() string {
 	if s.Store == nil {
 		return ""
 	}
-	return s.Store.AsIs(loopstate.OwnFiles())
+	return s.Store.Snapshots.AsIs(loopstate.OwnFiles())
 }
 
 // tell warns of what isn't in a snapshot.
@@ -331,8 +331,8 @@ func (s *Taker) Close() *changes.Summary {
 		return nil
 	}
 	defer s.stopAlive()
-	_ = s.Store.Finish(s.Alive, s.last) // what isn't kept then, tell has told
-	files, err := s.Store.Files(s.Alive, changes.Range{To: changes.Latest}, nil)
+	_ = s.Store.Snapshots.Finish(s.Alive, s.last) // what isn't kept then, tell has told
+	files, err := s.Store.Diff.Files(s.Alive, changes.Range{To: changes.Latest}, nil)
 	if err != nil {
 		return nil
 	}

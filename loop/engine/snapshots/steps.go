@@ -14,9 +14,9 @@ func (s *Taker) AfterStep(iteration int) (files int) {
 	if s.begun == nil || s.Store == nil {
 		return 0
 	}
-	taken, err := s.Store.After(s.Going, iteration)
+	taken, err := s.Store.Snapshots.After(s.Going, iteration)
 	s.tell(taken, err)
-	_ = s.Store.Begin(iteration) // what is wrong, the next snapshot says
+	_ = s.Store.Snapshots.Begin(iteration) // what is wrong, the next snapshot says
 	if err != nil {
 		return 0
 	}
@@ -41,11 +41,11 @@ func (s *Taker) TellOfReaders(slots []setup.Slot, iteration int) {
 	}
 }
 
-// Land brings work that was done in checkouts into the folder, see changes.Store.Land. That is the iteration's.
+// Land brings work that was done in checkouts into the folder, see changes.Checkouts.Land. That is the iteration's.
 func (s *Taker) Land(iteration int, base string, works []changes.Work, but string) ([][]changes.Refusal, error) {
-	refused, taken, err := s.Store.Land(s.Alive, iteration, base, works, but)
+	refused, taken, err := s.Store.Checkouts.Land(s.Alive, iteration, base, works, but)
 	s.tell(taken, nil)
-	_ = s.Store.Begin(iteration) // what is wrong, the next snapshot says
+	_ = s.Store.Snapshots.Begin(iteration) // what is wrong, the next snapshot says
 	s.between = s.between || taken.Files > 0
 	return refused, err
 }

@@ -69,7 +69,7 @@ func (w *Batch) Open() error {
 	for i := range w.Run.Batch {
 		var c *changes.Checkout
 		var err error
-		w.Elsewhere(func() { c, err = store.Checkout(ctx, filepath.Join(w.Dir, fmt.Sprint(i+1)), tree) })
+		w.Elsewhere(func() { c, err = store.Checkouts.Make(ctx, filepath.Join(w.Dir, fmt.Sprint(i+1)), tree) })
 		if err == nil {
 			w.checkouts = append(w.checkouts, c)
 			err = w.fill(c)
@@ -192,7 +192,7 @@ func (l *landing) warnOf(it plan.Item, work changes.Work, why string) {
 	var file string
 	var err error
 	l.Elsewhere(func() {
-		file, err = l.Snapshots.Store.KeepWork(l.Snapshots.Alive, name, l.checkouts[0].Base, work, l.Plan.Name)
+		file, err = l.Snapshots.Store.Checkouts.KeepWork(l.Snapshots.Alive, name, l.checkouts[0].Base, work, l.Plan.Name)
 	})
 	kept := "isn't merged"
 	switch {
