@@ -154,3 +154,18 @@ func TestALoopThatWaitsDoesNotHang(t *testing.T) {
 		})
 	})
 }
+
+// A command that was carried out isn't refused as the loop has ended since: who asks may be slow.
+func TestAnAnswerOfBeforeTheEndCounts(t *testing.T) {
+	answers, over := make(chan int, 1), make(chan struct{})
+	close(over)
+	for range 100 {
+		answers <- 7
+		if it, ok := answered(answers, over, nil); !ok || it != 7 {
+			t.Fatalf("%d, %t", it, ok)
+		}
+	}
+	if _, ok := answered(answers, over, nil); ok {
+		t.Error("nobody has answered")
+	}
+}

@@ -378,11 +378,21 @@ func asked[T any](l *Loop, late <-chan time.Time, ask func(answer func(T))) (it 
 	}
 	answers := make(chan T, 1)
 	go l.engine.inbox.Tell(func() { ask(func(a T) { answers <- a }) })
+	return answered(answers, l.engine.ending.done, late)
+}
+
+// answered waits for an answer. One that came before the loop was over counts, whoever looks first.
+func answered[T any](answers <-chan T, over <-chan struct{}, late <-chan time.Time) (it T, ok bool) {
 	select {
 	case it = <-answers:
 		return it, true
-	case <-l.engine.ending.done:
+	case <-over:
 	case <-late:
 	}
-	return it, false
+	select {
+	case it = <-answers:
+		return it, true
+	default:
+		return it, false
+	}
 }
