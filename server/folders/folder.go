@@ -170,7 +170,7 @@ func (f *Folder) now() (now loop.Status, isThere bool) {
 		now = *f.seen
 	case f.last != nil && !f.isPast():
 		now = f.last.Status()
-		if now.State.Left() { // the same, or its file is gone
+		if now.State.Left() || !now.State.Over() { // the same, or its process was killed, and its file is gone
 			now.State = loop.StateEnded
 		}
 	default:
