@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,6 +27,8 @@ type house struct {
 	*journal.Recorder
 	t    *testing.T
 	door *Door
+
+	until chan struct{} // what the loop is asked for is done when this is closed; nil: at once
 
 	mu    sync.Mutex
 	asked []loop.Request
@@ -49,6 +52,9 @@ func (h *house) ID() string          { return "ralph-door" }
 func (h *house) Status() loop.Status { return loop.Status{LoopID: h.ID(), Iteration: 7} }
 
 func (h *house) Do(pid int, q loop.Request) loop.Reply {
+	if h.until != nil {
+		<-h.until
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, q)
@@ -183,6 +189,33 @@ func TestWhoComesBeforeTheLoopBeginsWaits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Whoever ends a loop is told that this was done, and then how it ended.
+func TestWhatEndsALoopIsAnsweredBeforeTheEnd(t *testing.T) {
+	inHouse(t, false, func(h *house) {
+		h.until = make(chan struct{})
+		g := h.comes(client.Hello{})
+		g.hears(client.Welcome)
+		data, err := json.Marshal(client.Frame{Kind: client.Do, N: 1, Request: &loop.Request{Do: "cancel"}})
+		if err == nil {
+			_, err = g.conn.Write(append(data, '\n'))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // it is being done
+		go func() {
+			time.Sleep(time.Second) // as an answer that is on its way
+			close(h.until)
+		}()
+		go h.door.Finish(loop.End{})
+		g.told = nil
+		g.hears(client.Over)
+		if i := slices.Index(g.told, client.Reply); i < 0 {
+			t.Errorf("it hears %q", g.told)
+		}
+	})
 }
 
 // A window that takes nothing delays an end for two seconds, one that owns the loop for thirty.

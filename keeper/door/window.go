@@ -35,6 +35,8 @@ type Window struct {
 	writing sync.Mutex
 
 	mu     sync.Mutex
+	doing  int                 // requests of the window that aren't answered yet
+	idle   chan struct{}       // closed when they are; nil: nobody waits for that
 	asked  []chan client.Frame // what it was asked, by number
 	frames []client.Frame      // that go before the next lines
 	end    *loop.End
@@ -120,14 +122,48 @@ func (w *Window) obey(in *bufio.Reader, do func(loop.Request) loop.Reply) {
 		}
 		switch {
 		case f.Kind == client.Do && f.Request != nil:
+			w.begins()
 			go func() {
 				reply := do(*f.Request)
 				w.say(client.Frame{Kind: client.Reply, N: f.N, Reply: &reply})
+				w.answered()
 			}()
 		case f.Kind == client.Said:
 			w.hear(f)
 		}
 	}
+}
+
+// begins says that something is being done for the window, until answered.
+func (w *Window) begins() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.doing++
+}
+
+func (w *Window) answered() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.doing--; w.doing == 0 && w.idle != nil {
+		close(w.idle)
+		w.idle = nil
+	}
+}
+
+// ends notes how the loop ended, behind the answers to what the window has asked for: a loop that is over gives them at once.
+func (w *Window) ends(end loop.End) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.doing > 0 {
+		if w.idle == nil {
+			w.idle = make(chan struct{})
+		}
+		idle := w.idle
+		w.mu.Unlock()
+		<-idle
+		w.mu.Lock()
+	}
+	w.end = &end
 }
 
 // diagnose asks the window's editor for what it knows of files.
@@ -165,9 +201,7 @@ func (w *Window) hear(f client.Frame) {
 
 // finish tells how the loop ended behind all else, and returns when that is told or nobody takes it. isKept: the journal stays.
 func (w *Window) finish(end loop.End, isKept bool) {
-	w.mu.Lock()
-	w.end = &end
-	w.mu.Unlock()
+	w.ends(end)
 	w.signal()
 	if conn, ok := w.conn.(interface{ SetWriteDeadline(time.Time) error }); ok && !w.owns() {
 		_ = conn.SetWriteDeadline(time.Now().Add(otherWords))

@@ -77,6 +77,15 @@ func TestALookIsNotedBeforeTheNextBegins(t *testing.T) {
 	}
 }
 
+// What was heard last of a loop whose process was killed says that it runs.
+func TestAKilledLoopThatIsDiscardedRunsNoMore(t *testing.T) {
+	w := New(&session.Session{Ctx: t.Context()}, nil)
+	f := &Folder{workspace: w, Path: t.TempDir(), last: &Managed{Window: &client.Connection{}}}
+	if now, isThere := f.now(); !isThere || now.State != loop.StateEnded {
+		t.Errorf("it is %q, %t", now.State, isThere)
+	}
+}
+
 // documents are those of an editor that has none open, which lets a look go on when a loop was met.
 type documents struct {
 	session.OpenDocuments
