@@ -93,6 +93,7 @@ func (l *launcher) meet(found folders.Found) {
 		l.Log.Info("what a loop does can't be followed", "loop", found.LoopID, "error", err)
 	}
 	l.gaveUp(found.Folder)
+	l.Changed(found.Path) // it is shown as its files tell
 }
 
 // hello says who this server is, to who drives a loop.

@@ -32,32 +32,34 @@ type Found struct {
 	Cursor string // behind what the editor was told of it
 }
 
-// adopt says that this server becomes a window of a folder's loop, whichever process drives that; GaveUp or Runs
-// follows. It is false where it is one, or the process can't be talked to.
-func (f *Folder) adopt(now *loop.Status) (found Found, isNew bool) {
+// meets says that this server becomes a window of a folder's loop, whichever process drives that; GaveUp or Runs
+// follows. It is false where it is one, or the process can't be talked to. The caller holds the workspace's mu.
+func (f *Folder) meets(now *loop.Status) bool {
 	if now == nil || now.Owner == nil || now.Owner.Control == "" || now.LoopID == "" {
-		return found, false
+		return false
 	}
-	w := f.workspace
-	w.mu.Lock()
-	is, last := driver{now.Owner.PID, now.Owner.ProcessStart}, f.last
-	isNew = !w.closed && !f.hasOurs() && f.tried.isDue(is, time.Now()) && w.folders[f.Path] == f
-	if isNew {
-		f.tried = tried{driver: is}
-		f.starting++
-		w.Work.Add(1)
+	w, is := f.workspace, driver{now.Owner.PID, now.Owner.ProcessStart}
+	if w.closed || f.hasOurs() || !f.tried.isDue(is, time.Now()) || w.folders[f.Path] != f {
+		return false
 	}
-	w.mu.Unlock()
-	if !isNew {
-		return found, false
-	}
-	found = Found{Folder: f, LoopID: now.LoopID, Socket: now.Owner.Control}
+	f.tried, f.meeting = tried{driver: is}, true
+	f.starting++
+	w.Work.Add(1)
+	return true
+}
+
+// found is the loop that is met.
+func (f *Folder) found(now *loop.Status) Found {
+	found := Found{Folder: f, LoopID: now.LoopID, Socket: now.Owner.Control}
+	f.workspace.mu.Lock()
+	last := f.last
+	f.workspace.mu.Unlock()
 	if last != nil && last.ID() == now.LoopID {
 		found.Cursor = last.Window.Cursor()
 	} else if story, err := journal.Open(now.LoopID); err == nil {
 		found.Cursor, _ = story.End() // what was before is there to be read
 	}
-	return found, true
+	return found
 }
 
 // Again lets the process of a found loop be asked once more, at one of the next looks: it didn't listen yet.

@@ -34,6 +34,7 @@ type Folder struct {
 	last      *Managed     // the last of these that ended
 	tried     tried        // whose window we wanted to be
 	seen      *loop.Status // one that we are no window of
+	meeting   bool         // we are about to become one: what its files say of it is told only when nothing comes of that
 	left      Questions    // what the user is asked about a loop that nobody drives
 	situation string       // in which that is asked; in another one it is moot
 
@@ -106,6 +107,7 @@ func (f *Folder) GaveUp() {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	f.starting--
+	f.meeting = false
 	f.workspace.forget(f)
 }
 
@@ -115,7 +117,7 @@ func (f *Folder) Runs(r *Managed) (wanted bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	f.starting--
-	f.running, f.seen, f.tried = r, nil, tried{}
+	f.running, f.seen, f.tried, f.meeting = r, nil, tried{}, false
 	f.withdraw()
 	delete(f.workspace.asked, askedOf{f.Path, r.ID()})
 	return !f.workspace.closed && !f.removed
@@ -166,7 +168,7 @@ func (f *Folder) now() (now loop.Status, isThere bool) {
 	switch {
 	case f.running != nil:
 		now = f.running.Status()
-	case f.seen != nil:
+	case f.seen != nil && !f.meeting:
 		now = *f.seen
 	case f.last != nil && !f.isPast():
 		now = f.last.Status()
@@ -194,7 +196,7 @@ func (f *Folder) status() (wire.LoopStatus, bool) {
 		return wire.LoopStatus{}, false
 	}
 	of := f.running
-	if of == nil && f.seen == nil {
+	if of == nil && (f.seen == nil || f.meeting) {
 		of = f.last
 	}
 	status := wire.StatusOf(now, of != nil && of.Owns())

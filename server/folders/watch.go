@@ -59,10 +59,13 @@ func (f *Folder) Look() {
 	}
 	w := f.workspace
 	var before, now *loop.Status
-	var refresh bool
-	f.look(func(found *loop.Status) { before, now, refresh = f.see(found) })
-	if found, isNew := f.adopt(now); isNew {
-		w.Work.Go(func() { w.Meet(found) })
+	var refresh, isNew bool
+	f.look(func(found *loop.Status) {
+		before, now, refresh = f.see(found)
+		isNew = f.meets(now)
+	})
+	if isNew {
+		w.Work.Go(func() { w.Meet(f.found(now)) })
 	}
 	w.permissions.Look(f)
 	if before != nil && now == nil { // it was discarded
