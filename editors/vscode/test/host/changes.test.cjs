@@ -214,6 +214,27 @@ describe('what a loop changed', () => {
     assert.equal(read('a.txt'), lines('2 one', '5 mine', '7 mine'));
   });
 
+  it('is not what was saved in the editor since a run that was cut off', async () => {
+    await quiet(api);
+    for (const name of fs.readdirSync(folder(here).fsPath)) if (name !== '.git') fs.rmSync(at(name), { recursive: true });
+    for (const name of ['a.txt', 'b.txt']) fs.writeFileSync(at(name), lines());
+    fs.writeFileSync(at('do-1.sh'), 'echo agent > a.txt; echo agent > b.txt; echo yes > ready; exec sleep 900');
+    git('add', '-A');
+    git('commit', '-q', '--allow-empty', '-m', 'before');
+    const { loopId } = await run('ralph.start', { folder: repository(), prompt: 'do 1', completionPromise: 'DONE' });
+    await until('the agent has worked', () => fs.existsSync(at('ready')));
+    process.kill(JSON.parse(read('.pi/ralph-loop.local.lock')).pid, 'SIGKILL');
+    await until('it is interrupted', () => api.loops.byId(loopId)?.state === 'interrupted');
+    const document = await vscode.workspace.openTextDocument(at('b.txt'));
+    const edit = new vscode.WorkspaceEdit();
+    edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), 'mine\n');
+    await vscode.workspace.applyEdit(edit);
+    assert.ok(await document.save());
+    const { undone } = await run('ralph.undoChanges', { loopId, ask: false });
+    assert.deepEqual([undone, read('a.txt'), read('b.txt')], [['a.txt', 'ready'], lines(), 'mine\n']);
+    await quiet(api);
+  });
+
   it('is not undone under the hands of an agent: the loop can be paused instead', async () => {
     const loopId = await loopDoes('sed -i "s/^2$/2 one/" a.txt');
     await run('ralph.start', { folder: repository(), prompt: 'wait' });
