@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
 	"github.com/ralph-lsp/ralph-lsp/history"
@@ -19,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -133,6 +135,7 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 		screen.Notes = cmd.ErrOrStderr()
 	}
 	screen.Answer, screen.Answers, screen.IsLive = terminal.AnswerIn(w.dir), w.Hello.Answers, w.IsLive
+	screen.Verbatim = speaksText(w.dir)
 	display := terminal.NewDisplay(how.style.Value, screen)
 	display.Start(w, w.Status)
 	ctx, leave := context.WithCancel(cmd.Context())
@@ -168,6 +171,19 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 		it.end = end
 	}
 	return outcome(it.end)
+}
+
+// speaksText says whether the agent of a folder's loop prints plain text, line by line.
+func speaksText(dir string) bool {
+	_, s, err := loop.StateIn(dir)
+	if err != nil {
+		return false
+	}
+	output := decode.Format(s.BackendOutput)
+	if known, err := backends.Lookup(s.Backend); err == nil {
+		output = known.Output
+	}
+	return cmp.Or(output, decode.FormatText) == decode.FormatText
 }
 
 // leavePatience is how long a terminal may take what was told until the watching was ended.

@@ -132,6 +132,23 @@ func TestAnOnlookerSweeps(t *testing.T) {
 	}
 }
 
+// What an agent of plain text prints is shown line by line, in a window that comes later as in the first one.
+func TestLinesAreWatchedAsTheyCome(t *testing.T) {
+	r := runInTerminal(t, `cat >/dev/null
+echo "the first line"; until [ -e go ]; do sleep 0.05; done
+echo "the second line"
+`, "--max-iterations", "1")
+	r.awaitFile(".pi/ralph-loop.local.md")
+	w := r.looksOn("watch", "--output", "console")
+	w.awaits("\nthe first line\n")
+	write(t, filepath.Join(r.folder, "go"), "")
+	_ = w.cmd.Wait()
+	if said := w.said(); !strings.Contains(said, "\nthe first line\nthe second line\n") {
+		t.Errorf("it says\n%s", said)
+	}
+	_ = r.cmd.Wait()
+}
+
 // Who takes a loop that goes on alone ends it with that terminal, even one that was to be kept.
 func TestALoopThatIsTakenEndsWithItsTerminal(t *testing.T) {
 	r := runInTerminal(t, stubborn, "--detach", "--on-close", "keep")
