@@ -40,7 +40,7 @@ func (d Diff) Content(ctx context.Context, n int, path string) (Content, error) 
 		case Latest:
 			return snapshots[len(snapshots)-1].tree, nil
 		case Reviewed:
-			marks, err := Review{d.in}.marks()
+			marks, err := Review(d).marks()
 			if m, ok := marks[name]; ok && m.place == inPart {
 				return "", err
 			} else if ok {

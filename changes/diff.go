@@ -73,7 +73,7 @@ func (d Diff) Files(ctx context.Context, r Range, paths []string) ([]File, error
 	if err != nil {
 		return nil, err
 	}
-	if err := (Review{d.in}).markKept(files, to.place); err != nil {
+	if err := Review(d).markKept(files, to.place); err != nil {
 		return nil, err
 	}
 	return files, d.markLast(ctx, files, snapshots[to.place:])

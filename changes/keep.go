@@ -112,7 +112,7 @@ func (r Review) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		}
 	}
 	if kept {
-		changed, err := Diff{r.in}.entries(ctx, snapshots[0].tree, snapshots[to].tree, within)
+		changed, err := Diff(r).entries(ctx, snapshots[0].tree, snapshots[to].tree, within)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (r Review) KeepText(ctx context.Context, path string, text []byte) (all boo
 		return false, err
 	}
 	last := snapshots[len(snapshots)-1]
-	changed, err := Diff{r.in}.entries(ctx, snapshots[0].tree, last.tree, within)
+	changed, err := Diff(r).entries(ctx, snapshots[0].tree, last.tree, within)
 	if err != nil {
 		return false, err
 	}

@@ -22,12 +22,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// nobody is the observer behind ours.
-type nobody struct{}
-
-func (nobody) Handle(stream.Event)   {}
-func (nobody) HandleLoop(loop.Event) {}
-
 // secret is in all that isn't ours: no note may have it.
 const secret = "hunter2"
 

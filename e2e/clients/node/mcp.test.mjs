@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { removeFolder } from './folder.mjs';
 
 const load = (file) => import(pathToFileURL(path.join(process.env.MCP_CLIENT, 'dist', file)));
 const { Client } = await load('index.mjs');
@@ -31,7 +32,7 @@ async function connected(mode, answer, body) {
     }, asked, client, folder);
   } finally {
     await client.close();
-    fs.rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

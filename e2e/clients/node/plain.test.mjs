@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { Editor, agentIn, isAlive, lsp, makeFolder, stateFile, until, uriOf } from './editor.mjs';
+import { removeFolder } from './folder.mjs';
 
 const task = 'Make all tests pass.\n'; // its loop is done after two iterations
 const patient = 'Make all tests pass when I say go-ahead.\n'; // it isn't done before there is a file go-ahead
@@ -22,7 +23,7 @@ function inProject(name, prompt, body) {
       assert.deepEqual(editor.surprises, []);
     } finally {
       editor.server.kill('SIGKILL'); // if it still runs, the test has failed
-      fs.rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   });
 }
@@ -127,7 +128,7 @@ inProject('two folders run their loops side by side', endless, async (editor, do
   }
   await editor.run('ralph.loop.cancel', { folder: uriOf(other) });
   assert.deepEqual(agents.map(isAlive), [true, false]);
-  fs.rmSync(other, { recursive: true });
+  removeFolder(other);
 });
 
 inProject('an editor that goes takes the agent with it, the next one is asked', endless, async (editor, document, folder) => {

@@ -36,7 +36,7 @@ export function scratch() {
     fs.mkdirSync(d, { recursive: true });
     return d;
   };
-  return { root, dir, remove: () => fs.rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
+  return { root, dir, remove: () => fs.rmSync(root, { recursive: true, force: true, maxRetries: 40, retryDelay: 50 }) };
 }
 
 /** Copies an extension's built folder, as an installation would. */
