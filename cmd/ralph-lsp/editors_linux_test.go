@@ -102,6 +102,7 @@ func TestEveryKindOfWindowOfOneLoop(t *testing.T) {
 	}
 	terminal.awaits(`"_ralph/question"`)
 	top.await("Bash git push")
+	second.Hears(wire.MethodStatus, `"kind":"permission"`) // what is answered without an id is the status's
 	second.Must(second.Command(wire.CommandAnswer, map[string]any{"folder": folder, "answer": "once"}))
 	for _, e := range editors {
 		e.Hears(wire.MethodUpdate, `"_ralph/answer"`)
