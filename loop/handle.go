@@ -34,7 +34,7 @@ type Handle interface {
 	Disallow(rule string) error
 	// Saved says that an editor's user has saved this as the state file.
 	Saved(loopstate.State) error
-	// Detach lets the loop go on in a process of its own behind the iteration that it returns.
+	// Detach lets the loop go on without the windows that own it, at once.
 	Detach() (iteration int, err error)
 }
 

@@ -2,7 +2,8 @@
 // joins the observers of a loop, and tells what it sees in every way that its user has chosen,
 // beside the loop: nothing that fails or hangs there slows that.
 //
-// A Teller stands behind a loop's journal, makes Notes of the few events that a user is called for, in wire's words without those of others,
+// A Teller stands behind a loop's journal, makes Notes of the few events that a user is called for, in wire's words
+// without those of others,
 // and tells each in the ways that are on (way.go), on goroutines of their own and with deadlines.
 // What it starts is run like a check, so nothing of it is left. Who drives the loop says what it
 // has (At): a terminal (terminal.go knows which codes it takes), the desktop, or nothing, as an
