@@ -41,6 +41,6 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	for _, id := range l.batch.Done { // now, so that it is the iteration's
 		l.plan = l.write(l.plan, l.plan.Mark(id, true))
 	}
-	l.state.Run.Deeds.Wrote = nil // what lies in the checkouts is nothing new by itself
+	l.state.Run.Tools.Wrote = nil // what lies in the checkouts is nothing new by itself
 	return done.Report, err
 }

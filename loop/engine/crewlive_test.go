@@ -179,9 +179,10 @@ func TestTheReviewerIsToldAndTheNextRunToo(t *testing.T) {
 
 // What the user says in mid-run is as good as what a run begins with.
 func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
-	r := newReplay(t, 5)
-	r.engine.snapshots.Circles.Find(changes.State{Tree: "A"}, 0)
-	r.engine.snapshots.Found = r.engine.snapshots.Circles.Now
+	r := bare(func(l *Loop) { l.engine.obs, l.engine.cfg = &watcher{}, setup.Config{Folder: t.TempDir()} })
+	r.engine.state.Status.Limits.MaxUnchanged = 5
+	r.engine.snapshots.Found = changes.State{Tree: "A"}
+	r.engine.snapshots.Now = r.engine.snapshots.Found
 	for run, want := range []int{1, 2, 1, 2} {
 		if run == 2 {
 			talk := &r.engine.state.Talk

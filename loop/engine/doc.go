@@ -19,8 +19,8 @@
 // loop is set up with, and what its runs are told. progress is how the loop stands, which that goroutine alone changes and
 // looks at: a Status is a question to it. judge says how a run went, proof whether its work is what was asked for (gate.go
 // asks the gates), snapshots what it changed. executor has agents and commands work, tasks says what of a plan they do.
-// guidance is the talk between user and agents, which live.go carries on. fallback.Policy, hats.Policy and budget.Policy are
-// values that say what they want before a run and after it, and wait for nothing. deeds and rules are small ones.
+// guidance is the talk between user and agents, which live.go carries on. fallback.Policy, hats.Policy, budget.Policy and
+// stagnation.Policy are values that say what they want before a run and after it. tooluse and rules are small ones.
 //
 // obey.go carries out commands, those of the socket too. Where the loop is kept, session.go says only when what is
 // to be there.

@@ -252,7 +252,7 @@ func (l *engine) claim() (run setup.Run, err error) {
 	run.Standing = loop.StandingBut(l.state.Known.Standing, run.Guidance)
 	run.Missed = l.state.Promises.Next
 	run.Limits = l.state.Status.Limits
-	run.Circles = l.snapshots.Circles.Rule(l.state.Counts.NoProgress, run.Limits.MaxUnchanged)
+	run.Stagnation = l.stagnation.Brief(l.state.Counts.NoProgress, run.Limits.MaxUnchanged)
 	run.Budget, run.IsUsers = l.state.Left(), l.state.Budget.Limits.IsSet() && l.state.LeftOfBudget() <= l.state.Left()
 	l.planning.giveTask(&run)
 	return run, nil
@@ -356,7 +356,7 @@ func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 // reading is a run, as far as that matters where it was to read only.
 func (l *runs) reading(run setup.Run) snapshots.Reading {
 	r := snapshots.Reading{Iteration: run.Iteration, Hat: run.Turn.Hat, Agent: l.cfg.Worn(run.Turn.Hat.Name).Backend}
-	r.Begun, r.Work = l.state.Status.IterationStartedAt, slices.Clone(l.state.Run.Deeds.Work)
+	r.Begun, r.Work = l.state.Status.IterationStartedAt, slices.Clone(l.state.Run.Tools.Work)
 	return r
 }
 

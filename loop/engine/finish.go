@@ -37,7 +37,7 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 		var err error
 		l.files.saveBy(leave, func(s *loopstate.State) {
 			if ending.HandsOn {
-				s.Stuck = l.snapshots.Circles.Stuck
+				s.Stuck = l.stagnation.Repeated
 			} else {
 				s.ResumeAt = time.Time{}
 			}
@@ -96,7 +96,7 @@ func (l *engine) finish(end loop.End) {
 // endOf makes the loop's last event.
 func (l *engine) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
 	if end = l.state.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
-		end.Error = l.state.TurnedInCircles(l.snapshots.Circles.Words(l.state.Counts.NoProgress))
+		end.Error = l.state.Stagnated(l.stagnation.Text(l.state.Counts.NoProgress))
 	}
 	if why.Ending().State != loop.StateInterrupted { // who goes on has mended the reason
 		l.state.Counts = judge.Tally{Begun: l.state.Counts.Begun}

@@ -82,7 +82,9 @@ func (l *steering) hasSaid(a *guidance.Partner, text string) {
 func (l *steering) endConversation() {
 	late, listened, owes := l.state.Talk.End()
 	l.state.Wanted.Skip = false
-	l.snapshots.Circles.ByUser = l.snapshots.Circles.ByUser || listened
+	if listened {
+		l.stagnation.Heard()
+	}
 	for _, g := range late {
 		g.State = loop.GuidanceLate
 		l.events.emit(g)

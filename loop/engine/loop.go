@@ -17,7 +17,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/fallback"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
@@ -25,6 +24,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/stagnation"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -194,8 +194,7 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
 	l.goals.takeUpTold(found)
-	l.snapshots.Circles.Stuck = found.Stuck
-	l.snapshots.Circles.CutOff = found.Begun && found.StopReason == ""
+	l.stagnation = stagnation.Resume(found)
 	l.record.setOwner()
 	session := l.events.openSession(found.SessionFile)
 	if found.LoopID != "" && found.Iteration > 1 && !found.Cost.Known && found.Elapsed == 0 {
@@ -203,7 +202,7 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 	}
 	return l.store.Leave(func(s *loopstate.State) error {
 		s.Cost = found.Cost
-		if l.snapshots.Circles.CutOff {
+		if l.stagnation.CutOff {
 			s.Account.Failures.Add(loop.CutOff)
 			s.UnknownCosts++
 		}
@@ -244,7 +243,6 @@ func (l *engine) init(s loopstate.State) {
 		LoopID: l.id, Folder: l.cfg.Folder, RecordDir: l.cfg.RecordDir,
 	}
 	l.desk.Allow(s.Allowed)
-	l.snapshots.Circles.Refuted = deeds.Lasting(s.Refutation)
 	l.hats = hats.Policy{Ring: l.cfg.Ring(), Required: l.cfg.Required}
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
 		l.hats.Published = s.Queue.Seen

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -118,7 +118,7 @@ func TestALoopStaysForItsNextIteration(t *testing.T) {
 	t.Run("not with what its next iteration is to be told", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			stubborn := work("no")
-			for range deeds.MaxSame + 1 {
+			for range tooluse.MaxSame + 1 {
 				stubborn.events = append(stubborn.events, stream.ToolCall{ID: "1", Name: "Bash", Input: []byte(`{"command":"make"}`)}, stream.ToolResult{ID: "1", IsError: true})
 			}
 			r, left, _ := stays(t, stubborn)
@@ -216,7 +216,7 @@ func TestProcessesCountTogether(t *testing.T) {
 func TestTheNextProcessIsToldWhatFailed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		stubborn := says("no")
-		for range deeds.MaxSame + 1 {
+		for range tooluse.MaxSame + 1 {
 			stubborn.events = append(stubborn.events, stream.ToolCall{ID: "1", Name: "Bash", Input: []byte(`{"command":"make"}`)}, stream.ToolResult{ID: "1", IsError: true})
 		}
 		last, _ := handed(t, func(*setup.Config) {}, loop.StopOnce, stubborn, says("no"))

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/stagnation"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/plan"
@@ -68,15 +69,16 @@ type core struct {
 	scope *backends.Scope
 	walls *sandbox.Walls // around all that runs; nil: none
 
-	state     progress.State // how it stands
-	inbox     inbox.Inbox    // of the engine's goroutine
-	exec      executor.Executor
-	snapshots snapshots.Taker
-	fallback  fallback.Policy // who works while an agent is limited
-	hats      hats.Policy     // whose run comes next
-	desk      *ask.Desk       // where agents ask
-	sentry    sentry.Sentry
-	server    *control.Server // for other processes; nil: they can ask for nothing
+	state      progress.State // how it stands
+	inbox      inbox.Inbox    // of the engine's goroutine
+	exec       executor.Executor
+	snapshots  snapshots.Taker
+	fallback   fallback.Policy   // who works while an agent is limited
+	stagnation stagnation.Policy // whether the loop makes progress
+	hats       hats.Policy       // whose run comes next
+	desk       *ask.Desk         // where agents ask
+	sentry     sentry.Sentry
+	server     *control.Server // for other processes; nil: they can ask for nothing
 
 	isOver atomic.Bool // its last words are told, or are about to be
 }

@@ -129,7 +129,7 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 	}
 	l.watchPlan()
 	left, name := l.plan.Data, l.plan.Name
-	book, wrote := l.state.Tasks, slices.Clone(l.state.Run.Deeds.Wrote)
+	book, wrote := l.state.Tasks, slices.Clone(l.state.Run.Tools.Wrote)
 	batch := l.batch
 	l.batch = tasks.Outcome{}
 	l.tellNext(batch.Told)

@@ -1,11 +1,15 @@
 package engine
 
 import (
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/stagnation"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -30,36 +34,32 @@ func (l *runs) beginSnapshots() {
 
 // snapshotBefore makes sure that what an agent finds is in a snapshot.
 func (l *runs) snapshotBefore() {
-	iterations, hat := l.state.Base.Iterations, loop.HatOf(l.state.Known)
-	if worn, _ := l.cfg.Role(hat); !worn.ReadOnly {
-		hat = ""
+	iterations := l.state.Base.Iterations
+	was := snapshots.Previous{Reader: loop.HatOf(l.state.Known), CutOff: l.stagnation.CutOff}
+	if worn, _ := l.cfg.Role(was.Reader); !worn.ReadOnly {
+		was.Reader = ""
 	}
-	l.inbox.Elsewhere(func() { l.snapshots.Before(iterations, hat) })
+	past := inbox.Found(&l.inbox, func() []changes.Past { return l.snapshots.Before(iterations, was) })
+	l.stagnation.Before(l.snapshots.Found, past, iterations)
 }
 
-// noteProgress counts a run that brought nothing new, and warns in time.
+// noteProgress counts a run that made no progress, and warns in time.
 func (l *runs) noteProgress(run setup.Run, r judge.Report) {
-	worked := &l.state.Run.Deeds
-	p := snapshots.Passage{
-		Iteration: run.Iteration, Prompt: run.Prompt, Told: len(run.Guidance) > 0, Deeds: worked, Waited: worked.Waited,
-		Outcome: r.Outcome, Hindered: r.Refused() || len(r.Exit.Result.Denials) > 0, Promised: r.Verdict.Matched, Checked: r.Checked,
+	was := stagnation.Run{
+		Report: r, Iteration: run.Iteration, Prompt: run.Prompt, IsTold: len(run.Guidance) > 0,
+		Found: l.snapshots.Found, Left: l.snapshots.Now, Tools: l.state.Run.Tools,
+		IsText: l.cfg.Worn(run.Turn.Hat.Name).Backend.Output == decode.FormatText, Hat: run.Turn.Hat.Name,
 	}
-	if p.Promised && r.Checked && !r.Passed {
-		p.Refutation = l.state.Proof.Refutation
+	if r.Verdict.Matched && r.Checked && !r.Passed {
+		was.Refutation = l.state.Proof.Refutation
 	}
-	if l.cfg.Worn(run.Turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
-		p.Waited = r.Exit.Duration >= deeds.LongWork
+	if r.Checked {
+		l.snapshots.Last = time.Time{} // what the check wrote is no run's work
 	}
-	if r.Handed > 0 {
-		p.HandedBy = run.Turn.Hat.Name
-	}
-	was, limit := l.state.Counts.NoProgress, l.state.Status.Limits.MaxUnchanged
-	n := l.snapshots.Count(was, p)
-	if limit == 0 {
-		n = 0
-	}
-	l.state.Counts.NoProgress = n
-	if n > was && n == snapshots.ToldFrom(limit) && n < limit {
-		l.events.warnf("%s: after %s the loop ends (--max-unchanged-iterations)", l.snapshots.Words(n), snapshots.InARow(limit))
+	n, warning := l.stagnation.After(was, l.state.Counts.NoProgress, l.state.Status.Limits.MaxUnchanged, func(files []string) bool {
+		return inbox.Found(&l.inbox, func() bool { return l.snapshots.WroteBeyond(files) })
+	})
+	if l.state.Counts.NoProgress = n; warning != "" {
+		l.events.emit(loop.Warning{Message: warning})
 	}
 }

@@ -59,7 +59,7 @@ func (l *engine) handOn(r judge.Report, counts judge.Tally) loop.End {
 // before all with which another process could go on. It is false once the loop is to end. Nothing is told the loop
 // meanwhile, as none of its ends is.
 func (l *waits) stays(end loop.End) bool {
-	if l.host.Stay == nil || end.Reason != loop.StopOnce || l.status().State == loop.StateWaiting || l.snapshots.Circles.Stuck != "" {
+	if l.host.Stay == nil || end.Reason != loop.StopOnce || l.status().State == loop.StateWaiting || l.stagnation.Repeated != "" {
 		return false
 	}
 	var failed error

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 )
 
 // Activity is when an agent last gave a sign of life; the reader of
@@ -29,14 +29,14 @@ const (
 // listen takes it for a sign of life of silent agents that what they have started computes.
 func (c *Execution) listen() {
 	for _, m := range c.runs {
-		if m.working && !m.isSilent && m.activity.listen(m.agent, &m.deeds) {
+		if m.working && !m.isSilent && m.activity.listen(m.agent, &m.tools) {
 			c.x.Activity.Touch()
 		}
 	}
 }
 
 // listen does that for one agent, and says whether it heard something.
-func (a *Activity) listen(agent progress.Running, tools *deeds.Deeds) bool {
+func (a *Activity) listen(agent progress.Running, tools *tooluse.Log) bool {
 	now := time.Now()
 	one, isKnown := agent.(interface{ Used() time.Duration })
 	if !isKnown || !tools.MayBe() || now.Sub(a.Last()) < usedEach {
@@ -84,7 +84,7 @@ func (c *Execution) lastSign() (last time.Time, ok bool) {
 			continue
 		}
 		sign := slices.MaxFunc([]time.Time{m.activity.Last(), excused, m.patience}, time.Time.Compare)
-		if m.deeds.IsOpen() {
+		if m.tools.IsOpen() {
 			sign = sign.Add(patience)
 		}
 		if !ok || sign.Before(last) {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
@@ -28,7 +28,7 @@ type agentRun struct {
 
 	guidance.Partner
 	activity Activity
-	deeds    deeds.Deeds
+	tools    tooluse.Log
 	isOver   bool            // with all that it has started
 	working  bool            // it runs
 	isSilent bool            // it was ended as it was that for too long
@@ -151,7 +151,7 @@ func (m *agentRun) config() setup.Config {
 
 // follow hands on what the only agent does.
 func (m *agentRun) follow(e stream.Event) {
-	m.deeds.Follow(e, time.Now())
+	m.tools.Follow(e, time.Now())
 	switch it := e.(type) {
 	case stream.MessageEnd:
 		if it.ParentToolCallID == "" {
@@ -197,7 +197,7 @@ func (m *agentRun) closeScope(sync func(func())) {
 
 // told hands on what the agent does.
 func (m *agentRun) told(e stream.Event) {
-	m.deeds.Follow(e, time.Now())
+	m.tools.Follow(e, time.Now())
 	if call, ok := e.(stream.ToolCall); ok && call.ParentToolCallID == m.Call.ID { // its result will be answered
 		m.goesOn = true
 		m.of.answered(m, true)

@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -21,7 +21,7 @@ type Check struct {
 	MustSpeak bool          // it may be silent for no longer than an agent
 	Beat      func()        // called each second
 
-	deeds deeds.Deeds
+	tools tooluse.Log
 }
 
 // Check runs it until it and all that it started are gone. late says why it was ended, "" where it wasn't. The loop ends
@@ -36,7 +36,7 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 	}
 	if then := c.Handler; then != nil {
 		c.Handler = stream.HandlerFunc(func(e stream.Event) {
-			c.deeds.Follow(e, time.Now())
+			c.tools.Follow(e, time.Now())
 			then.Handle(e)
 		})
 	}
@@ -67,7 +67,7 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 			if beats++; beats%bookBeats == 0 {
 				x.Spent("")
 			}
-			x.Activity.listen(it.agent, &c.deeds)
+			x.Activity.listen(it.agent, &c.tools)
 			c.Beat()
 		},
 	}
@@ -81,7 +81,7 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 // checkDeadlines are the moments at which a check has been silent for too long, takes too long, and at which the loop's
 // time is up. Time in which this process was stopped doesn't count.
 func (x *Executor) checkDeadlines(began time.Time, c *Check) (idle, slow, overtime time.Time) {
-	idle, overtime = x.deadlines(&c.deeds)
+	idle, overtime = x.deadlines(&c.tools)
 	slow = overtime
 	if c.Timeout > 0 && !x.Desk.HoldsAgent() {
 		slow = began.Add(c.Timeout + x.State.Idle())

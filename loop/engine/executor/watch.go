@@ -5,9 +5,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 )
 
 // A beat that is as late as stoppedFor tells that this process was stopped
@@ -115,7 +115,7 @@ func (w *watch) takeBeat() {
 
 // deadlines are the moments at which what runs has been silent, or has worked, for too long. tools are those of the only
 // agent.
-func (x *Executor) deadlines(tools *deeds.Deeds) (idle, overtime time.Time) {
+func (x *Executor) deadlines(tools *tooluse.Log) (idle, overtime time.Time) {
 	last := x.Activity.Last()
 	e, isSeveral := x.State.Run.Running.(*Execution)
 	if isSeveral = isSeveral && !e.Solo; isSeveral { // the one that is silent for longest
@@ -159,11 +159,11 @@ func (x *Executor) attend(e *Execution) *watch {
 }
 
 // tools are those of the only agent; of several, each one's signs of life have its own.
-func (e *Execution) tools() *deeds.Deeds {
+func (e *Execution) tools() *tooluse.Log {
 	if e.Solo && len(e.runs) > 0 {
-		return &e.runs[0].deeds
+		return &e.runs[0].tools
 	}
-	return &deeds.Deeds{}
+	return &tooluse.Log{}
 }
 
 // endBy ends the agents as a limit is reached, or for a reason like it.

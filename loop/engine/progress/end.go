@@ -53,8 +53,8 @@ func (p *State) facts() loop.Facts {
 	return loop.Facts{Promise: p.Status.Promise, Tasks: p.Tasks, Account: p.Met, Refuted: p.Counts.Refuted, Refutation: p.Proof.Refutation}
 }
 
-// TurnedInCircles is how a loop ends that makes no progress, after words for that.
-func (p *State) TurnedInCircles(words string) string {
+// Stagnated is how a loop ends that makes no progress, after words for that.
+func (p *State) Stagnated(words string) string {
 	return withCause(words, ": ", loop.Cause(p.facts()))
 }
 

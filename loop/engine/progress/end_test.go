@@ -34,7 +34,7 @@ func TestAnEndNamesItsCause(t *testing.T) {
 		if got := p.EndOf(tt.why, judge.Report{Problem: tt.problem}); got.Error != tt.want {
 			t.Errorf("%s after %q, refused %d times: %q, want %q", tt.why, tt.problem, tt.times, got.Error, tt.want)
 		}
-		if got := p.TurnedInCircles("no progress"); got != tt.circles {
+		if got := p.Stagnated("no progress"); got != tt.circles {
 			t.Errorf("refused %d times, it says %q, want %q", tt.times, got, tt.circles)
 		}
 	}

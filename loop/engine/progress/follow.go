@@ -42,14 +42,14 @@ func (p *State) Follow(e stream.Event) (c Consequences) {
 		c.OverBudget = p.Run.GoesOn && p.OverCap()
 		st.Tool = &loop.ToolStatus{Call: e, StartedAt: time.Now()}
 		st.Agents.Follow(e, st.Tool.StartedAt)
-		p.Run.Deeds.Begin(e, st.Tool.StartedAt)
+		p.Run.Tools.Begin(e, st.Tool.StartedAt)
 	case stream.ToolResult:
 		if st.Tool != nil && st.Tool.Call.ID == e.ID {
 			st.Tool = nil
 		}
 		now := time.Now()
 		st.Agents.Follow(e, now)
-		p.Run.Deeds.End(e, now)
+		p.Run.Tools.End(e, now)
 	case stream.Usage:
 		c.Warning, c.HasSpent = p.CountUsage(e), true
 		c.OverBudget = p.Run.GoesOn && p.OverCap()

@@ -10,10 +10,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -100,7 +100,7 @@ type Run struct {
 	Current     stream.Usage       // what it has used so far
 	PartUnknown bool               // of what it costs, as agents of it don't tell
 	Wears       string             // the hat that it costs, where hats hand over
-	Deeds       deeds.Deeds
+	Tools       tooluse.Log
 	line        lineBuffer
 }
 
@@ -184,7 +184,7 @@ func (p *State) Begin(iteration int, hat hats.Hat, handsOver bool, now time.Time
 	p.Run.Ending = false
 	st.IterationCost, st.Tool = stream.Cost{}, nil
 	p.Run.line.buf = p.Run.line.buf[:0]
-	p.Run.Deeds = deeds.Deeds{}
+	p.Run.Tools = tooluse.Log{}
 }
 
 // Survey takes down how far a first snapshot is that takes long, "" that it is made. What is to be told of that says why

@@ -37,12 +37,12 @@ type Run struct {
 	Own        string      // the checkout that Dir is in
 	Notes      string      // what runs before left for this one, in words
 	Missed     string      // what the run before said in a way that doesn't count
-	// Circles say that the loop turns in them; "" when it doesn't.
-	Circles string
-	Emit    string    // the command by which its programs publish topics; "" isn't told
-	Turn    hats.Turn // whose run it is, where hats hand over
-	Budget  float64   // dollars left, +Inf without a limit
-	IsUsers bool      // it is the user's budget that leaves no more
+	// Stagnation says that the loop makes no progress; "" when it does.
+	Stagnation string
+	Emit       string    // the command by which its programs publish topics; "" isn't told
+	Turn       hats.Turn // whose run it is, where hats hand over
+	Budget     float64   // dollars left, +Inf without a limit
+	IsUsers    bool      // it is the user's budget that leaves no more
 }
 
 // roleOf tells an agent which hat it wears, why, and what it may publish.

@@ -40,8 +40,8 @@ func (c Config) rulesFor(run Run) (parts []string) {
 	if rule := rules.OfCheck(c.Verify, done); rule != "" {
 		parts = append(parts, rule)
 	}
-	if run.Circles != "" {
-		parts = append(parts, run.Circles)
+	if run.Stagnation != "" {
+		parts = append(parts, run.Stagnation)
 	}
 	return parts
 }

@@ -33,14 +33,13 @@ func cutOff(t *testing.T, reader, want string) {
 		t.Cleanup(func() { <-s.pruned })
 		return s
 	}
-	begin().Before(0, "")
+	begin().Before(0, Previous{})
 	if err := os.WriteFile(filepath.Join(folder, "b"), []byte("1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := begin()
-	s.CutOff = true
 	s.Last = time.Now().Add(-time.Hour)
-	s.Before(1, reader)
+	s.Before(1, Previous{reader, true})
 	if len(warned) != 1 || !strings.Contains(warned[0], want) {
 		t.Errorf("warned of %q", warned)
 	}

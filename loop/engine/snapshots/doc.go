@@ -6,9 +6,6 @@
 // reviewer is shown (review.go). It undoes what a run changed that was to read only (reading.go), and
 // commits what an iteration left uncommitted where that is wanted (commit.go).
 //
-// Circles, which a Taker has, compare the trees: iteration after iteration that brings nothing new is
-// no progress.
-//
 // What can't be known is no reason to stop: the user is warned once for each reason. Only the
 // goroutine of the loop's engine uses a Taker, but for Hurry, which lets no snapshot keep a loop from
 // its end.

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -33,7 +33,7 @@ type Reading struct {
 	Hat       hats.Hat
 	Agent     backends.Backend
 	Begun     time.Time
-	Work      []deeds.Work // when its tools were at work
+	Work      []tooluse.Work // when its tools were at work
 }
 
 // UndoReading undoes what a run changed that was to read only, and says what became of that.
@@ -94,10 +94,10 @@ func (s *Taker) changedByTools(r Reading) (theirs, others []string, err error) {
 	if r.Agent.Output == decode.FormatText {
 		return files, nil, nil
 	}
-	busy := slices.DeleteFunc(r.Work, func(w deeds.Work) bool { return r.Agent.Tools.OnlyReads(w.Tool) })
+	busy := slices.DeleteFunc(r.Work, func(w tooluse.Work) bool { return r.Agent.Tools.OnlyReads(w.Tool) })
 	for _, file := range files {
 		when := ChangedAt(filepath.Join(s.Folder, filepath.FromSlash(file)), r.Begun)
-		if slices.ContainsFunc(busy, func(w deeds.Work) bool { return w.Spans(when) }) {
+		if slices.ContainsFunc(busy, func(w tooluse.Work) bool { return w.Spans(when) }) {
 			theirs = append(theirs, file)
 		} else {
 			others = append(others, file)
@@ -111,7 +111,7 @@ func (s *Taker) changedByTools(r Reading) (theirs, others []string, err error) {
 func ChangedAt(file string, since time.Time) time.Time {
 	for {
 		info, err := os.Lstat(file)
-		if err == nil && (info.IsDir() || !info.ModTime().Before(since.Add(-deeds.ReportSlack))) || file == filepath.Dir(file) {
+		if err == nil && (info.IsDir() || !info.ModTime().Before(since.Add(-tooluse.ReportSlack))) || file == filepath.Dir(file) {
 			if err != nil {
 				return time.Time{}
 			}

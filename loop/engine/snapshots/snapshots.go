@@ -50,17 +50,17 @@ func OpenRecord(dir, loopID, run string) (*os.File, error) {
 type Taker struct {
 	Folder string
 	warn   func(message string)
-	Circles
-	Store *changes.Store // nil: none are made
-	bare  *changes.Bare  // looks at the folder instead; nil: that can't be done either
-	begun chan struct{}  // closed when the first is made, or can't be
-	first changes.Taken
-	past  []changes.Past // of a loop that goes on
-	err   error          // of the first, until it is told
-	lost  error          // why there is no store
-	Last  time.Time      // when one was made
-	Found changes.State  // of the folder, by the run that is under way or was the last
-	told  []string       // what the user was warned of
+	Store  *changes.Store // nil: none are made
+	bare   *changes.Bare  // looks at the folder instead; nil: that can't be done either
+	begun  chan struct{}  // closed when the first is made, or can't be
+	first  changes.Taken
+	past   []changes.Past // of a loop that goes on
+	err    error          // of the first, until it is told
+	lost   error          // why there is no store
+	Last   time.Time      // when one was made
+	Found  changes.State  // the folder, as the run that is under way or was the last found it
+	Now    changes.State  // the folder, as it was looked at last
+	told   []string       // what the user was warned of
 
 	Commits func() []string   // since it was called last
 	Survey  func(text string) // is told each second how far a first snapshot is that takes long; "" when it is made
@@ -190,10 +190,16 @@ func (s *Taker) lookBare() (now changes.State) {
 	return now
 }
 
-// Before makes sure of that. reader is the hat of the run before, where that was to read only.
-func (s *Taker) Before(iterations int, reader string) {
+// Previous is the run before, as far as it matters for what has changed since.
+type Previous struct {
+	Reader string // its hat, where that was to read only
+	CutOff bool   // its process was killed
+}
+
+// Before makes sure that what the next run finds is in a snapshot, Found. past are the snapshots of a loop that goes on, once.
+func (s *Taker) Before(iterations int, was Previous) (past []changes.Past) {
 	if s.begun == nil {
-		return
+		return nil
 	}
 	<-s.begun
 	taken, err := s.first, s.err
@@ -212,20 +218,21 @@ func (s *Taker) Before(iterations int, reader string) {
 	s.tell(taken, err)
 	switch files := tell.Counted(before, "file"); { // nobody can tell what it changed from what the user did since
 	case before == 0:
-	case reader != "" && s.CutOff:
-		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", reader, files)))
+	case was.Reader != "" && was.CutOff:
+		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", was.Reader, files)))
 	case cutOff > 0:
 		s.warn(fmt.Sprintf("iteration %d was cut off: what changed then or since (%s) counts as its work, but for what you saved in an editor", cutOff, files))
 	}
-	s.TakeUp(s.past)
-	s.past = nil
 	if s.Store == nil {
 		taken.State = s.lookBare()
 	} else if err != nil {
 		s.Now = changes.State{}
 	}
-	s.Circles.Find(taken.State, iterations)
-	s.Found = s.Now
+	if taken.State.Tree != "" { // else it is as it was left a moment ago
+		s.Now = taken.State
+	}
+	s.Found, past, s.past = s.Now, s.past, nil
+	return past
 }
 
 // Await waits for an undo that began before the state file said that the

@@ -1,4 +1,4 @@
-package deeds
+package tooluse
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 )
 
 // A run that never ends keeps no more than one that does.
-func TestDeedsAreBounded(t *testing.T) {
-	var d Deeds
+func TestALogIsBounded(t *testing.T) {
+	var d Log
 	now := time.Now()
 	for i := range 5000 {
 		id := strconv.Itoa(i)

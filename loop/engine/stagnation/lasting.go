@@ -1,4 +1,4 @@
-package deeds
+package stagnation
 
 import (
 	"strings"
@@ -22,8 +22,8 @@ var changing = lazy.Regexp(strings.Join([]string{
 	`(127\.0\.0\.1|localhost|\[::1?\]|0\.0\.0\.0):\d+`,
 }, "|"))
 
-// Lasting is a text without what is new each time.
-func Lasting(text string) string {
+// withoutChance is a text without what is new each time.
+func withoutChance(text string) string {
 	if text == "" {
 		return ""
 	}

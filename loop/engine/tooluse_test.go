@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -86,22 +86,12 @@ func TestWhichCallsWait(t *testing.T) {
 		{"npm test", 10 * time.Minute, true, false},
 		{"grep -r sleepless .", time.Minute, false, false},
 	} {
-		var d deeds.Deeds
+		var d tooluse.Log
 		begin := time.Now()
 		d.Begin(calls(tt.command)[0].(stream.ToolCall), begin)
 		d.End(stream.ToolResult{ID: "0", IsError: tt.failed}, begin.Add(tt.took))
 		if d.Waited != tt.want {
 			t.Errorf("%s, %v, failed %v: %v", tt.command, tt.took, tt.failed, d.Waited)
 		}
-	}
-}
-
-func TestTheTreesOfALoopAreBounded(t *testing.T) {
-	r := newReplay(t, 0)
-	for i := range 10_000 {
-		r.run(i+1, recordedRun{tree: strconv.Itoa(i)})
-	}
-	if n := r.engine.snapshots.Circles.Trees.Len(); n > 1024 {
-		t.Errorf("%d trees are kept", n)
 	}
 }
