@@ -7,7 +7,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -22,8 +21,8 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 		Prepare: func(command, dir string) error {
 			out := &verify.Output{}
 			check := verify.Check{Shell: command, Timeout: l.cfg.Verify.Timeout}
-			by := &checkedRun{iteration: run.Iteration, folder: dir, own: dir, Row: proof.Row{Check: check}}
-			if r := out.Judge(l.verification.runCheck(by, out)); r.State != verify.Verified {
+			by := &inspection{checks: l.checks, iteration: run.Iteration, check: check, folder: dir, own: dir}
+			if r := out.Judge(by.run(out)); r.State != verify.Verified {
 				return errors.New(command + " " + r.Why)
 			}
 			return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -17,15 +17,17 @@ const (
 	knownPatience = 5 * time.Second
 )
 
-// diagnosticsGate asks the editor that is attached for new errors.
-var diagnosticsGate = gate{proof.Gate{Name: verify.DiagnosticsGate, Each: true}, func(l *verification, done *checkedRun) verify.Result {
-	if l.host.Diagnose == nil {
-		return proof.Unchecked("could not be asked for: no editor is attached that tells them")
+// diagnostics asks the editor that is attached for new errors.
+func diagnostics(in *inspection, _ []string) verify.Result {
+	if in.host.Diagnose == nil {
+		return verification.Unchecked("could not be asked for: no editor is attached that tells them")
 	}
-	return inbox.Found(&l.inbox, func() verify.Result {
-		return proof.Diagnostics(&l.snapshots, func(paths []string) (verify.Diagnosis, error) { return l.runs.diagnose(diagnosisPatience, paths) })
+	return inbox.Found(&in.inbox, func() verify.Result {
+		return verification.Diagnostics(&in.snapshots, func(paths []string) (verify.Diagnosis, error) {
+			return in.runs.diagnose(diagnosisPatience, paths)
+		})
 	})
-}}
+}
 
 // diagnose asks the editor, until the loop is to end. It is done elsewhere.
 func (l *runs) diagnose(patience time.Duration, paths []string) (verify.Diagnosis, error) {

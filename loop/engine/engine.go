@@ -103,8 +103,8 @@ func (l *engine) runAndVerify(run setup.Run) judge.Report {
 	l.record.publish()
 	l.planning.settle(run, &r)
 	l.handOver(run.Turn, &r)
-	if l.verification.mustVerify(&r) {
-		l.verification.prove(&r, run.Iteration)
+	if l.state.Verification.After(&r) {
+		l.checks.settle(&r, run.Iteration)
 	}
 	l.planning.watchPlan()
 	// Last, as a promise that is refuted with the same output as the one before is no progress, whatever it changed.
@@ -248,7 +248,7 @@ func (l *engine) claim() (run setup.Run, err error) {
 		l.events.warn([]string{"the notes can't be read: " + problem.Error()})
 	}
 	l.state.Wanted.Skip = false
-	run.Guidance, run.Refutation = l.state.Talk.Give(fresh), l.state.Proof.Refutation
+	run.Guidance, run.Refutation = l.state.Talk.Give(fresh), l.state.Verification.Refutation
 	run.Standing = loop.StandingBut(l.state.Known.Standing, run.Guidance)
 	run.Missed = l.state.Promises.Next
 	run.Limits = l.state.Status.Limits

@@ -27,7 +27,7 @@ func (l *engine) handOver(turn hats.Turn, r *judge.Report) {
 	if l.hats.Ring == nil || len(r.Ended) == 0 && !r.Verdict.Matched { // one that was ended at a limit may promise
 		return
 	}
-	before, said := l.state.Proof, r.Verdict
+	before, said := l.state.Verification, r.Verdict
 	var came hats.Settled
 	judged := func() {
 		if r.Verdict = said; said.Matched && came.NotYet != "" {
@@ -37,12 +37,12 @@ func (l *engine) handOver(turn hats.Turn, r *judge.Report) {
 	l.files.save(func(s *loopstate.State) {
 		came = l.hats.Settle(s.Queue, turn.Hat, r.Ended)
 		judged()
-		l.verification.mustVerify(r)
-		l.state.Proof.Enter(s)
+		l.state.Verification.After(r)
+		l.state.Verification.Keep(s)
 		s.Queue = came.Queue
 	}, func(err error) {
 		if l.hats.Stored(&came, turn.Hat, r.Ended, err); err != nil { // it shows at the next iteration
-			l.state.Proof = before
+			l.state.Verification = before
 			judged()
 		}
 	})

@@ -88,7 +88,7 @@ func (l *files) writeSpending() {
 		_, _ = l.spending.countBudget() // what can't be counted is told before the next iteration
 		isDue := false
 		l.inbox.Do(func() {
-			isDue = l.state.UnderWay || l.state.Proof.Checking
+			isDue = l.state.UnderWay || l.state.Verification.Checking
 		})
 		if isDue {
 			_, _ = l.write(l.note, nothing) // a failure shows at the next iteration

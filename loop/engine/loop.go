@@ -21,10 +21,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/fallback"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/stagnation"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -182,7 +182,7 @@ func (l *engine) mayTakeUp(found loopstate.State) error {
 // takeUp makes the state file's loop ours.
 func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 	if l.cfg.Stranger {
-		proof.State{}.Enter(&found)
+		verification.State{}.Keep(&found)
 	}
 	if err := l.mayTakeUp(found); err != nil {
 		return found, err
@@ -207,7 +207,7 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 			s.UnknownCosts++
 		}
 		if l.cfg.Stranger {
-			proof.State{}.Enter(s)
+			verification.State{}.Keep(s)
 		}
 		l.cfg.Change.Apply(s)
 		if s.StopReason == string(loop.StopNoProgress) { // the hats have their runs again
@@ -255,7 +255,7 @@ func (l *engine) init(s loopstate.State) {
 		Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures,
 		Begun:  l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow,
 	}
-	if p.Proof, p.Tasks = proof.TakeUp(s), s.Tasks; !l.cfg.IsHandedOn() { // its user has seen to what was stuck
+	if p.Verification, p.Tasks = verification.Resume(l.cfg.Verify, s), s.Tasks; !l.cfg.IsHandedOn() { // its user has seen to what was stuck
 		p.Tasks.Refused = nil
 	}
 	if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {

@@ -34,18 +34,18 @@ type Loop struct{ engine *engine }
 // alone uses them: others tell its inbox.
 type engine struct {
 	*core
-	events       events
-	record       record
-	ending       ending
-	questions    questions
-	steering     steering
-	files        files
-	waits        waits
-	spending     spending
-	runs         runs
-	goals        goals
-	verification verification
-	planning     planning
+	events    events
+	record    record
+	ending    ending
+	questions questions
+	steering  steering
+	files     files
+	waits     waits
+	spending  spending
+	runs      runs
+	goals     goals
+	checks    checks
+	planning  planning
 }
 
 // ports are what a loop begins with besides its configuration: its folder, its agents, and who sees it.
@@ -176,8 +176,8 @@ type goals struct {
 	events *events
 }
 
-// verification finds out whether what a run did is what was asked for.
-type verification struct {
+// checks find out whether what a run did is what was asked for.
+type checks struct {
 	*core
 	ending   *ending
 	events   *events
@@ -191,17 +191,17 @@ type verification struct {
 // planning gives runs the tasks of a plan, and judges what they did of it.
 type planning struct {
 	*core
-	events       *events
-	files        *files
-	goals        *goals
-	questions    *questions
-	runs         *runs
-	steering     *steering
-	verification *verification
-	plan         plan.Plan     // as the run under way found it, or left it
-	asked        []string      // about the plan
-	batch        tasks.Outcome // of the run that is over, until it is settled
-	without      *plan.Plan    // tasks that the user lets the agent take out of it
+	events    *events
+	files     *files
+	goals     *goals
+	questions *questions
+	runs      *runs
+	steering  *steering
+	checks    *checks
+	plan      plan.Plan     // as the run under way found it, or left it
+	asked     []string      // about the plan
+	batch     tasks.Outcome // of the run that is over, until it is settled
+	without   *plan.Plan    // tasks that the user lets the agent take out of it
 }
 
 // assemble makes an engine of its parts.
@@ -220,12 +220,12 @@ func assemble(c *core) *engine {
 	l.spending = spending{core: c, ending: &l.ending, events: &l.events, waits: &l.waits}
 	l.runs = runs{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, steering: &l.steering}
 	l.goals = goals{core: c, events: &l.events}
-	l.verification = verification{
+	l.checks = checks{
 		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs, steering: &l.steering, waits: &l.waits,
 	}
 	l.planning = planning{
 		core: c, events: &l.events, files: &l.files, goals: &l.goals, questions: &l.questions, runs: &l.runs, steering: &l.steering,
-		verification: &l.verification,
+		checks: &l.checks,
 	}
 	return l
 }

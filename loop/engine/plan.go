@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/plan"
@@ -74,7 +73,7 @@ func (l *planning) bench(iteration int) tasks.Bench {
 	return tasks.Bench{
 		Pass: func(check verify.Check, t tasks.Trial) (verify.Result, bool) {
 			defer l.watchPlan() // what the check runs may have written to it
-			return l.verification.pass(commandGate, &checkedRun{iteration: iteration, folder: t.Folder, own: t.Own, Row: proof.Row{Check: check}})
+			return (&inspection{checks: l.checks, iteration: iteration, check: check, folder: t.Folder, own: t.Own}).Ask(verify.CommandGate, nil)
 		},
 		Timeout: l.cfg.Verify.Timeout, Accepts: l.isAccepted, Note: l.note,
 		Warn: func(message string) { l.events.warn([]string{message}) },
@@ -94,12 +93,12 @@ func (l *engine) endOfPlan() (end loop.End, isOver bool) {
 		return end, false
 	}
 	r := judge.Report{Outcome: loop.OutcomeOK}
-	if l.state.Proof.Refutation != "" || l.state.Wanted.Paused || l.state.Wanted.Cause != "" { // a run is told that
+	if l.state.Verification.Refutation != "" || l.state.Wanted.Paused || l.state.Wanted.Cause != "" { // a run is told that
 		return end, false
 	}
 	l.planning.promiseOfPlan(&r)
-	if l.verification.mustVerify(&r) {
-		l.files.work(func() { l.verification.prove(&r, max(l.state.Base.Iterations, 1)); l.planning.watchPlan() })
+	if l.state.Verification.After(&r) {
+		l.files.work(func() { l.checks.settle(&r, max(l.state.Base.Iterations, 1)); l.planning.watchPlan() })
 	}
 	return l.decide(r)
 }
@@ -116,7 +115,7 @@ func (l *planning) promiseOfPlan(r *judge.Report) {
 	if passed := len(slices.DeleteFunc(l.plan.Tasks(), failed)); passed > 0 {
 		r.Verified = fmt.Sprintf("%d of %s by their own checks", passed, tasks)
 		all := verify.Check{Shell: strings.Join(l.plan.Commands(), " && ")}
-		if r.Guards = l.verification.guards(all); r.Guards != "" && passed < len(l.plan.Tasks()) {
+		if r.Guards = l.checks.guardsOf(all); r.Guards != "" && passed < len(l.plan.Tasks()) {
 			r.Guards += fmt.Sprintf(", for %d of %s", passed, tasks)
 		}
 	}
@@ -132,7 +131,7 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 	book, wrote := l.state.Tasks, slices.Clone(l.state.Run.Tools.Wrote)
 	batch := l.batch
 	l.batch = tasks.Outcome{}
-	l.tellNext(batch.Told)
+	l.state.Verification.Tell(batch.Told)
 	for _, it := range l.plan.All() {
 		t := tasks.Trial{Item: it, IsTicked: l.plan.IsDone(it) && !slices.Contains(slices.Concat(book.Before, batch.Done), it.ID)}
 		if isOwn := it.ID == run.TaskID && !l.plan.IsDone(it) && !r.Refused() && !r.NeverBegan; !t.IsTicked && !isOwn {
@@ -145,7 +144,7 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 		if !ok {
 			return // the loop is to end: this is still to be found out
 		}
-		if l.tellNext(v.Told); v.IsDone != t.IsTicked {
+		if l.state.Verification.Tell(v.Told); v.IsDone != t.IsTicked {
 			l.plan = l.write(l.plan, l.plan.Mark(it.ID, v.IsDone))
 		}
 	}
@@ -170,11 +169,6 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 		l.state.Promises.Next = "Of the last iteration: " + why + ". Do the next one."
 		r.Verdict = promises.Verdict{}
 	}
-}
-
-// tellNext has the next run told something of this one.
-func (l *planning) tellNext(text string) {
-	l.state.Proof.Refutation = strings.TrimSpace(l.state.Proof.Refutation + "\n\n" + text)
 }
 
 // write makes the plan's file what it is to be; what it says is what counts.

@@ -13,28 +13,25 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// reviewerGate has a hat look at the work. It can refute, and never approve what a
-// gate before it has refuted.
-var reviewerGate = gate{proof.Gate{Name: verify.ReviewerGate}, (*verification).review}
-
-// review runs the reviewer once.
-func (l *verification) review(done *checkedRun) verify.Result {
+// review has a hat look at the work, once. It can refute, and never approve what a gate before it has refuted.
+func review(in *inspection, verdicts []string) verify.Result {
+	l := in.checks
 	reviewer := l.cfg.Reviewer
 	switch l.state.OutOf(0) {
 	case loop.StopMaxCost:
 		l.ending.requestStop(loop.StopMaxCost, backends.Grace)
-		return proof.Unchecked("was not asked: the loop has no money left")
+		return verification.Unchecked("was not asked: the loop has no money left")
 	case judge.StopSpent:
-		return proof.Unchecked("was not asked: your budget is used")
+		return verification.Unchecked("was not asked: your budget is used")
 	}
 	if mark := l.cfg.ReviewerMark; mark != "" && mark != reviewer.Mark() {
-		return proof.Unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
+		return verification.Unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
 	}
 	diff := inbox.Found(&l.inbox, func() string {
 		l.snapshots.Take()
@@ -42,10 +39,10 @@ func (l *verification) review(done *checkedRun) verify.Result {
 	})
 	cfg := l.cfg.As(reviewer)
 	cfg.Model = "" // its own arguments may name one
-	question := proof.ReviewPrompt(reviewer, l.state.Known.Prompt, done.Verdicts, diff)
+	question := verification.ReviewPrompt(reviewer, l.state.Known.Prompt, verdicts, diff)
 	prompt, args := cfg.Hand(setup.Run{Limits: l.state.Status.Limits, Budget: l.state.Left(), Prompt: question}, nil)
-	p := &guidance.Partner{Fulfils: guidance.Fulfils(proof.Approval(reviewer, prompt))}
-	h := l.newReview(done, p)
+	p := &guidance.Partner{Fulfils: guidance.Fulfils(verification.Approval(reviewer, prompt))}
+	h := in.newReview(p)
 	end := func(r verify.Result) verify.Result {
 		h.End(cmp.Or(r.Output, r.Why), r.State != verify.Verified)
 		l.events.tellEvent(stream.TurnEnd{})
@@ -55,7 +52,7 @@ func (l *verification) review(done *checkedRun) verify.Result {
 		Part: executor.Part{
 			Role: reviewer, Below: h.Call.ID, As: l.cfg.Verify.Reviewer,
 			Spec: backends.Spec{
-				Ours: args, Prompt: prompt, Scope: l.scope, Iteration: done.iteration, Handler: h, OnOutput: l.exec.Activity.Touch,
+				Ours: args, Prompt: prompt, Scope: l.scope, Iteration: in.iteration, Handler: h, OnOutput: l.exec.Activity.Touch,
 			},
 			Began: func(agent progress.Agent) {
 				if l.cfg.HandsOver() { // it is a hat, too
@@ -64,20 +61,20 @@ func (l *verification) review(done *checkedRun) verify.Result {
 				l.steering.meet(p, agent, reviewer.Backend, false)
 			},
 		},
-		Timeout: done.Check.Timeout, MustSpeak: true, Beat: l.stopBroke,
+		Timeout: in.check.Timeout, MustSpeak: true, Beat: l.stopBroke,
 	})
 	if err != nil {
-		return end(proof.Unchecked("could not be asked: " + loop.OneLine(err.Error())))
+		return end(verification.Unchecked("could not be asked: " + loop.OneLine(err.Error())))
 	}
 	l.steering.endConversation()
 	l.state.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
 	l.state.Status.Retry = nil
 	l.inbox.Elsewhere(func() { l.snapshots.TellOfReviewer(l.cfg.Verify.Reviewer) })
-	return end(proof.JudgeReview(exit, why, proof.Approval(reviewer, prompt), time.Now()))
+	return end(verification.JudgeReview(exit, why, verification.Approval(reviewer, prompt), time.Now()))
 }
 
 // stopBroke ends the loop when its money is spent.
-func (l *verification) stopBroke() {
+func (l *checks) stopBroke() {
 	if l.state.Wanted.Cause == "" && l.state.OutOf(0) == loop.StopMaxCost {
 		l.ending.requestStop(loop.StopMaxCost, backends.Grace)
 	}
@@ -85,11 +82,12 @@ func (l *verification) stopBroke() {
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.
-func (l *verification) newReview(done *checkedRun, p *guidance.Partner) *executor.Subagent {
-	done.reviews++
+func (in *inspection) newReview(p *guidance.Partner) *executor.Subagent {
+	l := in.checks
+	in.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
 	h := &executor.Subagent{
-		Call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", done.iteration, done.reviews), Name: setup.ReviewCall, Input: input},
+		Call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", in.iteration, in.reviews), Name: setup.ReviewCall, Input: input},
 		Show: l.events.tellEvent, Tell: l.events.tellEvent, Says: func(text string) { l.steering.hasSaid(p, text) },
 	}
 	h.Run = func(e stream.Event) {

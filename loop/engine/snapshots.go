@@ -51,7 +51,7 @@ func (l *runs) noteProgress(run setup.Run, r judge.Report) {
 		IsText: l.cfg.Worn(run.Turn.Hat.Name).Backend.Output == decode.FormatText, Hat: run.Turn.Hat.Name,
 	}
 	if r.Verdict.Matched && r.Checked && !r.Passed {
-		was.Refutation = l.state.Proof.Refutation
+		was.Refutation = l.state.Verification.Refutation
 	}
 	if r.Checked {
 		l.snapshots.Last = time.Time{} // what the check wrote is no run's work

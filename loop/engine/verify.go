@@ -1,96 +1,55 @@
 package engine
 
 import (
-	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// mustVerify says whether what a run did is to be verified, and takes that down.
-func (l *verification) mustVerify(r *judge.Report) bool {
-	return l.state.Proof.Begin(l.cfg.Verify, r)
-}
-
-// verifyFirst verifies what is to be verified before any run: what the last one of
-// a loop that goes on promised, and the folder of a loop that ends when a check passes.
+// verifyFirst verifies what is to be verified before any run.
 func (l *engine) verifyFirst() (end loop.End, ok bool) {
-	if !l.cfg.Verify.IsSet() && !l.state.Proof.Accepted { // nobody is left to verify it: the next run may promise again
-		l.state.Proof = proof.State{Refutation: l.state.Proof.Refutation}
-	}
-	l.state.Proof.Checking = l.state.Proof.Checking || l.cfg.Verify.When == verify.OnUntil
-	if !l.state.Proof.Checking {
+	r, isDue := l.state.Verification.Before()
+	if !isDue {
 		return end, false
 	}
-	r := judge.Report{Checked: true, Verdict: promises.Verdict{Promise: l.state.Proof.Promised}}
-	if l.state.Proof.Accepted {
-		l.verification.accept(&r)
-	} else {
-		l.verification.prove(&r, l.state.Status.Iteration)
-	}
+	l.checks.settle(&r, l.state.Status.Iteration)
 	return l.decide(r)
 }
 
-// prove has the work pass the gates. What is stopped is still to be verified.
-func (l *verification) prove(r *judge.Report, iteration int) {
-	done := &checkedRun{iteration: iteration, Row: proof.Row{Check: l.cfg.Verify, HasPromised: l.state.Proof.Promised != ""}}
-	row := make([]proof.Gate, len(gates))
-	for i, g := range gates {
-		row[i] = g.Gate
-	}
-	came, by, result := done.Pass(row, func(i int) (verify.Result, bool) { return l.pass(gates[i], done) }, l.pauseUnchecked)
-	switch came {
-	case proof.Refuted:
-		l.refute(r, by, result)
-	case proof.Moot:
-		l.state.Proof = proof.State{}
-	case proof.Passed:
-		if r.Passed = done.Counts(); r.Passed {
-			r.Guards, r.Verified = l.guards(l.cfg.Verify), loop.OneLine(strings.Join(done.Verdicts, ", "))
-		}
-		l.state.Proof, l.state.Counts.Refuted = proof.State{}, 0
-	}
-}
-
-// refute has the next run told what a gate has against the last one's work.
-func (l *verification) refute(r *judge.Report, g verify.Gate, result verify.Result) {
-	hasPromised := l.state.Proof.Promised != ""
-	if hasPromised || g == verify.ReviewerGate {
-		l.state.Counts.Refuted++
-		r.Problem = loop.OneLine(l.cfg.Verify.Subject(g) + " " + result.Why)
+// settle finds out whether the work of an iteration is what was asked for, and says so in r.
+func (l *checks) settle(r *judge.Report, iteration int) {
+	before := r.Problem
+	l.state.Verification.Settle(r, &l.state.Counts, &inspection{checks: l, iteration: iteration, check: l.cfg.Verify})
+	if r.Problem != before {
 		l.state.Status.Error = r.Problem
 	}
-	l.state.Proof = proof.State{Refutation: proof.Refutation(l.cfg.Verify, g, hasPromised, result)}
 }
 
-// accept lets a run's promise count that nobody could verify.
-func (l *verification) accept(r *judge.Report) {
-	r.Passed, r.Guards, r.Verified = true, l.guards(l.cfg.Verify), "the user's word"
-	l.state.Proof = proof.State{}
-	l.events.emit(loop.Warning{Message: "what the agent promised is accepted, although it could not be verified"})
-}
-
-// guards names what a check is verified by and the loop changed, "" for nothing.
-func (l *verification) guards(check verify.Check) string {
+// guardsOf names what a check is verified by and the loop changed, "" for nothing.
+func (l *checks) guardsOf(check verify.Check) string {
 	return inbox.Found(&l.inbox, func() string { return l.snapshots.GuardsText(check, l.cfg.CheckFile) })
 }
 
-// pauseUnchecked pauses the loop until the user wants the check to be tried again,
-// or accepts what it couldn't tell. ok is false when the loop is to end.
-func (l *verification) pauseUnchecked(why string) (accepted, ok bool) {
-	l.waits.pauseFor(loop.PauseUnchecked, func(s *loopstate.State) { s.Unchecked = why }, func() { l.state.Proof.Unchecked = why })
+// Guards implements verification.Host.
+func (in *inspection) Guards() string { return in.guardsOf(in.check) }
+
+// Warn implements verification.Host.
+func (in *inspection) Warn(text string) { in.events.emit(loop.Warning{Message: text}) }
+
+// Pause implements verification.Host.
+func (in *inspection) Pause(why string) (accepted, ok bool) {
+	l := in.checks
+	l.waits.pauseFor(loop.PauseUnchecked, func(s *loopstate.State) { s.Unchecked = why }, func() { l.state.Verification.Unchecked = why })
 	ok = l.waits.awaitGoOn(func() {
-		accepted = l.state.Proof.Accepted
-		l.state.Proof.Unchecked, l.state.Proof.Accepted = "", false
+		accepted = l.state.Verification.Accepted
+		l.state.Verification.Unchecked, l.state.Verification.Accepted = "", false
 	})
 	if accepted {
-		l.events.emit(loop.Warning{Message: "accepted, although it could not be verified: " + why})
+		in.Warn("accepted, although it could not be verified: " + why)
 	}
 	return accepted, ok
 }

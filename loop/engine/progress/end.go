@@ -27,7 +27,7 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 	}
 	if why.Capped() { // maybe before its first run
 		end.Iterations = p.Base.Iterations
-		if p.Proof.Checking && p.Proof.Promised != "" {
+		if p.Verification.Checking && p.Verification.Promised != "" {
 			end.Error = "what the agent promised is still to be verified"
 		} else {
 			facts := p.facts()
@@ -50,7 +50,7 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 
 // facts are those from which is told what keeps the loop from being done.
 func (p *State) facts() loop.Facts {
-	return loop.Facts{Promise: p.Status.Promise, Tasks: p.Tasks, Account: p.Met, Refuted: p.Counts.Refuted, Refutation: p.Proof.Refutation}
+	return loop.Facts{Promise: p.Status.Promise, Tasks: p.Tasks, Account: p.Met, Refuted: p.Counts.Refuted, Refutation: p.Verification.Refutation}
 }
 
 // Stagnated is how a loop ends that makes no progress, after words for that.
@@ -73,10 +73,10 @@ func withCause(words, between, cause string) string {
 // unansweredText says what nobody has answered.
 func (p *State) unansweredText() string {
 	switch n := len(p.Unanswered); {
-	case p.Proof.Unchecked != "" && p.Proof.Promised != "":
-		return loop.OneLine(fmt.Sprintf("what the agent promised (%s) could not be verified: %s", p.Proof.Promised, p.Proof.Unchecked))
-	case p.Proof.Unchecked != "":
-		return loop.OneLine("it could not be verified: " + p.Proof.Unchecked)
+	case p.Verification.Unchecked != "" && p.Verification.Promised != "":
+		return loop.OneLine(fmt.Sprintf("what the agent promised (%s) could not be verified: %s", p.Verification.Promised, p.Verification.Unchecked))
+	case p.Verification.Unchecked != "":
+		return loop.OneLine("it could not be verified: " + p.Verification.Unchecked)
 	case p.Unpriced > 0:
 		return fmt.Sprintf("what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(p.Unpriced, "run"))
 	case p.Budget.Why != "":

@@ -47,7 +47,7 @@ func TestAnEndNamesWhatIsLeft(t *testing.T) {
 	if got, want := p.EndOf(loop.StopMaxIterations, judge.Report{}).Error, "no hat has worked on 1 topic yet (plan.ready from planner); let it go on for longer"; got != want {
 		t.Errorf("with a topic: %q, want %q", got, want)
 	}
-	p.Counts.Refuted, p.Proof.Refutation = 3, "The last run said that all is done. That was checked, and it isn't: `make test` failed."
+	p.Counts.Refuted, p.Verification.Refutation = 3, "The last run said that all is done. That was checked, and it isn't: `make test` failed."
 	for why, want := range map[loop.StopReason]string{
 		loop.StopMaxIterations: "3 promises in a row were refuted: `make test` failed; see whether that check can pass",
 		loop.StopUnverified:    "make test failed",

@@ -38,6 +38,6 @@ func (p *State) Learn(s loopstate.State, valid bool) (n News) {
 	n.Wake = n.Changed || retry || p.Wanted.Paused == s.Active
 	p.Wanted.RetryNow = p.Wanted.RetryNow || retry
 	p.Wanted.Paused = !s.Active
-	p.Proof.Accepted = p.Proof.Accepted || s.Accept && p.Proof.Unchecked != ""
+	p.Verification.Accepted = p.Verification.Accepted || s.Accept && p.Verification.Unchecked != ""
 	return n
 }

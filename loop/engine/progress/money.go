@@ -55,7 +55,7 @@ func (p *State) Enter(s *loopstate.State) {
 	s.Tokens = p.Base.Tokens.Plus(p.Run.Current.Tokens)
 	s.InARow, s.UnknownCosts, s.Account = p.Counts.InARow, p.Base.Unknown, p.Met
 	s.HatCosts, s.Allowed = p.hatCosts(), p.Desk.Rules()
-	p.Proof.Enter(s)
+	p.Verification.Keep(s)
 	s.Tasks = p.Tasks
 	s.OverBudget = p.Budget.Why
 	Reopen(s)
@@ -76,7 +76,7 @@ func (p *State) Account(r judge.Report) {
 		p.Base.Iterations++
 		if !r.NeverBegan { // it may be told again to the next one
 			p.Talk.Counted()
-			p.Proof.Refutation = ""
+			p.Verification.Refutation = ""
 		}
 	}
 	if !r.Unreached { // an agent that can't reach its provider tries again for minutes

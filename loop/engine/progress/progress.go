@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -58,7 +58,7 @@ type State struct {
 	Busy     bool // an agent, or what it wrote, is at work, see the engine's work
 	IsRead   bool // the state file was read at the end of that, and nobody has waited since
 
-	Proof         proof.State
+	Verification  verification.Policy
 	Tasks         plan.Book // how far the plan is; what is in it is replaced, never changed
 	Budget        budget.Policy
 	DearestAnswer float64 // what an answer of a model has cost at most, of agents beside others, in US dollars
@@ -126,7 +126,7 @@ func (p *State) Snapshot() loop.Status {
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Budget.Why
-	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Proof.Unchecked
+	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Verification.Unchecked
 	s.LastLine, s.Tasks, s.Cause = p.Run.line.last(), p.Tasks, loop.Cause(p.facts())
 	s.Pausing = p.Wanted.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
 	s.Questions, s.Allowed = p.Desk.Questions(), p.Desk.Rules()

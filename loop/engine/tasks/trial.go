@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -44,13 +44,13 @@ func (b Bench) Judge(t Trial) (v Verdict, ok bool) {
 	r := verify.Result{State: verify.Verified}
 	switch {
 	case t.Verify != "" && !b.Accepts(t.Verify):
-		r = proof.Unchecked("isn't run: nobody has accepted it")
+		r = verification.Unchecked("isn't run: nobody has accepted it")
 	case t.Verify != "":
 		if r, ok = b.Pass(check, t); !ok {
 			return v, false
 		}
 		if r.State == verify.Refuted {
-			v.Told = proof.Refutation(check, verify.CommandGate, false, r)
+			v.Told = verification.Refutation(check, verify.CommandGate, false, r)
 		}
 	case !t.IsTicked:
 		return v, true
