@@ -165,7 +165,7 @@ RACES := server loop/engine fleet backends \
 	fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
 	history internal/accept internal/awake internal/control internal/git internal/regular journal keeper keeper/client keeper/door loop/engine/executor loop/engine/inbox loop/engine/sentry loop/engine/snapshots \
 	loop/start loopstate mcp notify \
-	server/documents server/feed server/findings server/folders server/rpc server/session server/stdio server/turns \
+	server/documents server/feed server/findings server/folders server/rpc server/session server/stdio server/turns service \
 	verify
 RACES_IN_PART := changes cmd/ralph-lsp sandbox worktree
 TOGETHER := EachIteration|ReadWhileOthers|ManyUnknown|UndoOfSome|OneAtATime|CommitOfASnapshot|LandingBrings|AtOnce|WithChanges|Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$

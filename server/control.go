@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -51,7 +52,7 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 		return nil, err
 	}
 	switch l := h.(type) {
-	case remote.Loop:
+	case service.RemoteLoop:
 		err := l.Cancel()
 		return l.Result(), err
 	case *folders.Managed:
@@ -140,7 +141,7 @@ func (c *controls) change(ctx context.Context, p wire.LoopParams, do func(loop.H
 	}
 	err = do(h)
 	switch h := h.(type) {
-	case remote.Loop:
+	case service.RemoteLoop:
 		return h.Result(), err
 	case *folders.Managed:
 		c.Status.Changed(true) // that it will pause is no event

@@ -9,11 +9,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
-	"github.com/ralph-lsp/ralph-lsp/server/reading"
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
-	"github.com/ralph-lsp/ralph-lsp/server/reviews"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -27,8 +26,8 @@ type manager struct {
 	launcher    *launcher
 	starter     *starter
 	controls    *controls
-	reader      *reading.Reader
-	reviewer    *reviews.Reviewer
+	reader      *reader
+	reviewer    *reviewer
 	agents      *agents
 	turns       turns.Turns
 	commands    map[string]command
@@ -45,8 +44,9 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	m.launcher = &launcher{e, w, q, a, o.Returns}
 	m.starter = &starter{Session: e, version: o.Version, workspace: w, launcher: m.launcher, agents: m.agents, questions: q}
 	m.controls = &controls{e, w, m.starter, a, m.remote}
-	m.reader = reading.New(e, w, m.remote)
-	m.reviewer = reviews.New(e, w, m.remote, m.controls.pause)
+	find := finder{&service.Service{Files: e.Files, Remote: o.Remote}, w, m.remote}
+	m.reader = &reader{e, find}
+	m.reviewer = &reviewer{e, find, m.controls.pause}
 	m.commands = m.table()
 	// These know each other: what happens in a folder may be a question, whose
 	// answer changes what happens there.

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -24,7 +25,7 @@ import (
 // moon is a place with two loops: m1 does what it is told and asks q1, m2 has ended.
 type moon struct {
 	mu       sync.Mutex
-	watcher  remote.Watcher
+	watcher  service.Watcher
 	m1       wire.LoopStatus
 	answered chan wire.AnswerParams
 	told     int  // updates of m1
@@ -37,7 +38,7 @@ func newMoon() *moon {
 	return &moon{answered: make(chan wire.AnswerParams, 9), m1: wire.LoopStatus{LoopID: "m1", Folder: moonFolder, Title: "crater", Host: "rover", State: "running", Text: "1/9 · on rover", Live: true, Busy: true}}
 }
 
-func (m *moon) Run(ctx context.Context, w remote.Watcher) {
+func (m *moon) Run(ctx context.Context, w service.Watcher) {
 	m.mu.Lock()
 	m.watcher = w
 	m.mu.Unlock()
@@ -65,7 +66,7 @@ type moonLoop struct {
 	said string
 }
 
-func (m *moon) Loop(context.Context, string) (remote.Loop, error) { return &moonLoop{m: m}, nil }
+func (m *moon) Loop(context.Context, string) (service.RemoteLoop, error) { return &moonLoop{m: m}, nil }
 
 func (l *moonLoop) Status() loop.Status {
 	return loop.Status{LoopID: "m1", State: loop.StateRunning, Limits: loop.Limits{MaxIterations: 9}}
@@ -133,7 +134,7 @@ func (l *moonLoop) Answer(id string, a ask.Answer) error {
 // moonStory is what m1 has done.
 type moonStory struct{}
 
-func (m *moon) Story(string) remote.Story { return moonStory{} }
+func (m *moon) Story(string) service.RemoteStory { return moonStory{} }
 
 func (moonStory) Read(_ context.Context, after string, _ journal.Options) (journal.Page, error) {
 	return journal.Page{Cursor: "c" + after, Complete: true}, nil

@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/documents"
-	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/service"
 )
 
 // Options are what the command line tells the server.
@@ -28,7 +28,7 @@ type Options struct {
 	// Returns is how long a loop goes on whose editor is gone, in which that may be back; 0: it ends at once.
 	Returns time.Duration
 
-	Remote remote.Fleet // that has loops of other machines; nil: none
+	Remote service.Remote // that has loops of other machines; nil: none
 }
 
 // How long the end of the server may take: PROTOCOL.md promises a second.

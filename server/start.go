@@ -170,8 +170,8 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 			resolver.Host = start.Agent{Name: host.Backend, Model: host.Model}
 		}
 	}
-	reader := prompts{s.Docs}
-	prompt, says, err := reader.given(p)
+	given := prompts{s.Docs}
+	prompt, says, err := given.given(p)
 	if err != nil {
 		return setup.Config{}, nil, err
 	}
@@ -184,7 +184,7 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	_, state, _ := loop.StateIn(folder) // without one, no loop is known
 	warnings := resolver.Adopt(says, s.Files(folder).KnowsLoop(state.LoopID))
 	if prompt == "" && p.PromptURI == "" && resolver.Start.NeedsPrompt(settings) {
-		if prompt, err = reader.configured(folder, settings); err != nil {
+		if prompt, err = given.configured(folder, settings); err != nil {
 			return setup.Config{}, nil, err
 		}
 		promptFrom = settings.Source("prompt_file")

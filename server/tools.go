@@ -167,7 +167,7 @@ func toolSteer(l wire.LoopStatus, text string) (any, error) {
 
 // toolChanges lists what a loop has changed.
 func (m *manager) toolChanges(ctx context.Context, l wire.LoopStatus) (any, error) {
-	changed, err := m.reviewer.Changes(ctx, wire.ChangesParams{LoopParams: wire.LoopParams{LoopID: l.LoopID, Folder: l.Folder}})
+	changed, err := m.reviewer.changes(ctx, wire.ChangesParams{LoopParams: wire.LoopParams{LoopID: l.LoopID, Folder: l.Folder}})
 	if err != nil {
 		return nil, err
 	}

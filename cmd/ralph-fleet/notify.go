@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/notify"
-	"github.com/ralph-lsp/ralph-lsp/server/remote"
+	"github.com/ralph-lsp/ralph-lsp/service"
 )
 
 // newCalls calls this user about loops of the bus, as the [notify] of the user's own config.toml says.
@@ -31,20 +31,20 @@ func newCalls(at notify.At) (*notify.Remote, error) {
 
 // calling is a fleet whose loops call their user, for as long as it is looked after.
 type calling struct {
-	remote.Fleet
+	service.Remote
 	at notify.At
 }
 
-// Run implements remote.Fleet.
-func (p calling) Run(ctx context.Context, w remote.Watcher) {
+// Run implements service.Remote.
+func (p calling) Run(ctx context.Context, w service.Watcher) {
 	calls, err := newCalls(p.at)
 	if err != nil {
 		p.at.Warn(err.Error())
-		p.Fleet.Run(ctx, w)
+		p.Remote.Run(ctx, w)
 		return
 	}
 	defer calls.Close()
-	p.Fleet.Run(ctx, watching{w, func() {
+	p.Remote.Run(ctx, watching{w, func() {
 		loops, _ := p.Loops()
 		calls.Stands(loops...)
 	}})
@@ -52,11 +52,11 @@ func (p calling) Run(ctx context.Context, w remote.Watcher) {
 
 // watching looks how loops stand when they have changed.
 type watching struct {
-	remote.Watcher
+	service.Watcher
 	look func()
 }
 
-// Changed implements remote.Watcher.
+// Changed implements service.Watcher.
 func (w watching) Changed() {
 	w.look()
 	w.Watcher.Changed()

@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/notify"
-	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
+	"github.com/ralph-lsp/ralph-lsp/service"
 )
 
 // editor is the program as editors start it: the sidecar of ralph-lsp, with the loops of the
@@ -46,7 +46,7 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 		return cmd.Help()
 	}
 	problem := settle(cmd)
-	var loops func(*slog.Logger) remote.Fleet
+	var loops func(*slog.Logger) service.Remote
 	if e.bus.url != "" || problem != nil {
 		dir, noDir := paths.Fleet("seen")
 		dial := func(ctx context.Context, lost func()) (fleet.Bus, func(), error) {
@@ -63,7 +63,7 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 			}
 			return e.dial(ctx, lost)
 		}
-		loops = func(log *slog.Logger) remote.Fleet {
+		loops = func(log *slog.Logger) service.Remote {
 			d := client.New(client.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName), Dir: dir, Log: log})
 			return calling{d, notify.At{Warn: func(text string) { log.Warn(text) }}} // what else there is to see is the editor's business
 		}

@@ -12,13 +12,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // inSnapshots gives a command -C and the arguments [LOOP] [-- PATH...], and runs
 // it with that loop's snapshots.
-func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error) *cobra.Command {
+func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, work service.Work, paths []string) error) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if named := namedBefore(cmd, args); len(named) > 1 {
 			return fmt.Errorf("%s takes one loop; paths go behind --: ralph-lsp %[1]s -- %s", cmd.Name(), tell.ShellWord(named[1]))
@@ -35,17 +36,16 @@ func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s 
 		if e, ok := named(before); ok {
 			dir = e.Folder
 		}
-		s, err := loop.SnapshotsIn(dir, id)
-		if errors.Is(err, changes.ErrNone) && id != "" {
+		work, err := local.Work(cmd.Context(), service.Which{LoopID: id, Folders: []string{dir}})
+		switch {
+		case errors.Is(err, service.ErrNotKept) || !errors.Is(err, changes.ErrNone) && err != nil:
+			return err
+		case err != nil && id != "":
 			return fmt.Errorf("no snapshots are kept of the loop %s in %s; ralph-lsp history shows the loops", id, dir)
-		}
-		if errors.Is(err, changes.ErrNone) {
+		case err != nil:
 			return fmt.Errorf("no snapshots are kept of a loop in %s; ralph-lsp run makes them", dir)
 		}
-		if err != nil {
-			return err
-		}
-		return run(cmd, dir, s, args[len(before):])
+		return run(cmd, work, args[len(before):])
 	})
 }
 
@@ -82,7 +82,7 @@ is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 	cmd.MarkFlagsMutuallyExclusive("iteration", "from")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "to")
 	cmd.MarkFlagsMutuallyExclusive("stat", "patch", "json")
-	return inSnapshots(cmd, func(cmd *cobra.Command, _ string, s *changes.Store, paths []string) error {
+	return inSnapshots(cmd, func(cmd *cobra.Command, work service.Work, paths []string) error {
 		r := changes.Range{From: from, To: changes.Latest}
 		switch {
 		case cmd.Flags().Changed("iteration"):
@@ -90,20 +90,17 @@ is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 		case cmd.Flags().Changed("to"):
 			r.To = to
 		}
-		if r.From < 0 || r.To != changes.Latest && r.To < r.From {
-			return errors.New("iterations are counted from 1, and --to is behind --from")
-		}
 		out := cmd.OutOrStdout()
 		if asPatch {
-			patch, err := s.Diff.Patch(cmd.Context(), r, paths)
+			patch, err := work.Patch(cmd.Context(), r, paths)
 			if err == nil {
 				_, err = terminal.Raw(out).Write(terminal.ForReaders(out, patch))
 			}
 			return err
 		}
-		files, err := s.Diff.Files(cmd.Context(), r, paths)
+		changed, err := work.Changes(cmd.Context(), service.ChangesRequest{Range: r, Paths: paths})
 		if err == nil {
-			terminal.PrintChanges(out, files, asJSON)
+			terminal.PrintChanges(out, changed.Files, asJSON)
 		}
 		return err
 	})
@@ -131,18 +128,14 @@ touched.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	completeIterations(cmd, "iteration", "since")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "since")
-	return inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {
-		flags := cmd.Flags()
-		switch {
-		case !flags.Changed("iteration") && !flags.Changed("since"):
+	return inSnapshots(cmd, func(cmd *cobra.Command, work service.Work, paths []string) error {
+		if flags := cmd.Flags(); !flags.Changed("iteration") && !flags.Changed("since") {
 			return errors.New("say what to undo: --iteration N is one iteration, --since N is that and all behind it (--since 1 is the whole loop)")
-		case u.Iteration < 0 || u.Since < 0 || u.Iteration+u.Since == 0:
-			return errors.New("iterations are counted from 1")
 		}
 		u.Paths = paths
-		done, err := s.Undoer.Undo(cmd.Context(), u)
+		done, err := work.Undo(cmd.Context(), u)
 		if err != nil {
-			return pauseFirst(dir, err)
+			return pauseFirst(work.Folder, err)
 		}
 		verb := "undone"
 		if u.DryRun {
@@ -159,13 +152,13 @@ func newRedo() *cobra.Command {
 		Short: "Take the last undo back",
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {
+	return inSnapshots(cmd, func(cmd *cobra.Command, work service.Work, paths []string) error {
 		if len(paths) > 0 {
 			return errors.New("redo takes all of the last undo back; leave the paths out")
 		}
-		done, err := s.Undoer.Redo(cmd.Context(), false)
+		done, err := work.Redo(cmd.Context(), false)
 		if err != nil {
-			return pauseFirst(dir, err)
+			return pauseFirst(work.Folder, err)
 		}
 		return printUndone(cmd.OutOrStdout(), done, "redone", asJSON)
 	})

@@ -43,7 +43,7 @@ func followerOf(cmd *cobra.Command, tree worktree.Tree) (f follower, err error) 
 		return f, nil
 	}
 	f = follower{argv: settings.Land, repo: tree.Repo}
-	if f.says, err = descriptionOf(cmd, tree); err != nil { // nobody knows how it ended
+	if f.says, err = local.Describe(cmd.Context(), tree, terminal.ReceiptOf); err != nil { // nobody knows how it ended
 		f.says.Title = tree.Branch
 	}
 	if f.dir, err = os.MkdirTemp("", "ralph-land-"); err == nil {

@@ -9,11 +9,11 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -30,10 +30,11 @@ directory.`,
 	limit := cmd.Flags().Int("limit", 0, "show at most `N`; 0 shows all")
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		if _, err := paths.Loops(); err != nil { // that nothing was found there means nothing
+		out := cmd.OutOrStdout()
+		sessions, err := local.History(service.HistoryRequest{Folder: dir, Limit: *limit})
+		if err != nil {
 			return err
 		}
-		sessions, out := loop.PastOf(dir, *limit), cmd.OutOrStdout()
 		if len(sessions) == 0 && !*asJSON {
 			fmt.Fprintf(out, "no loops were kept of %s\n", terminal.Line(dir))
 		}

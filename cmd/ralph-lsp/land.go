@@ -4,15 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -87,7 +85,8 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, instead insteadOf
 			return fmt.Errorf("%s is there already, and stays as it is", file)
 		}
 	}
-	tree, err := loop.FindTree(dir, p.LoopID)
+	ctx := cmd.Context()
+	tree, err := local.Tree(service.Which{LoopID: p.LoopID, Folders: []string{dir}})
 	if err != nil {
 		return err
 	}
@@ -109,12 +108,12 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, instead insteadOf
 	var branch string // that has landed work, for the command
 	switch {
 	case p.Discard:
-		said, err = discarded(cmd, tree, p)
+		said, err = discard(cmd, tree, p)
 	case instead.branch || instead.bundle != "":
-		said, err = settled(cmd, tree, p, instead.bundle)
 		branch = tree.Branch
+		said, err = local.Settle(ctx, tree, p, instead.bundle)
 	default:
-		said, branch, err = landed(cmd, tree, p)
+		said, branch, err = local.Land(ctx, tree, p)
 	}
 	if err != nil {
 		return landingFailed(cmd, p, err, asJSON)
@@ -129,7 +128,7 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, instead insteadOf
 
 // describe prints what a pull request says of what a loop did.
 func describe(cmd *cobra.Command, tree worktree.Tree, asJSON bool) error {
-	d, err := descriptionOf(cmd, tree)
+	d, err := local.Describe(cmd.Context(), tree, terminal.ReceiptOf)
 	if err != nil {
 		return err
 	}
@@ -141,24 +140,9 @@ func describe(cmd *cobra.Command, tree worktree.Tree, asJSON bool) error {
 	return err
 }
 
-func descriptionOf(cmd *cobra.Command, tree worktree.Tree) (answers.Description, error) {
-	seen, err := terminal.SeenIn(tree.Folder)
-	if err == nil && seen.Last == nil {
-		err = fmt.Errorf("a description says how a loop ended, and none has in %s yet", tree.Folder)
-	}
-	if err != nil {
-		return answers.Description{}, err
-	}
-	changed, err := worktree.Changes(cmd.Context(), tree, loop.OwnFilesIn(tree))
-	if err != nil {
-		return answers.Description{}, err
-	}
-	return answers.Describe(answers.Work{Receipt: terminal.ReceiptOf(*seen.Last), Changes: changed}), nil
-}
-
 // writePatch writes what a loop did to a file, or prints it.
 func writePatch(cmd *cobra.Command, tree worktree.Tree, file string) error {
-	patch, err := worktree.Patch(cmd.Context(), tree, loop.OwnFilesIn(tree))
+	patch, err := local.TreePatch(cmd.Context(), tree)
 	if err != nil {
 		return err
 	}
@@ -169,52 +153,20 @@ func writePatch(cmd *cobra.Command, tree worktree.Tree, file string) error {
 	return os.WriteFile(file, patch, 0o666)
 }
 
-// settled commits what isn't committed on the loop's branch, which stays.
-func settled(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, bundle string) (answers.LandResult, error) {
-	said := answers.LandResult{Text: tree.Branch + " has all of the loop's work; nothing landed", Class: wire.ClassOK}
-	o, err := p.Options()
-	if err == nil && bundle != "" {
-		said.Text += ". " + bundle + " has the branch: git fetch " + tell.ShellWord(bundle) + " " + tell.ShellWord(tree.Branch)
-		bundle, err = filepath.Abs(bundle)
+// discard discards a loop's worktree. Before, it asks, unless that is confirmed.
+func discard(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams) (answers.LandResult, error) {
+	said, err := local.Discard(cmd.Context(), tree, p)
+	if err != nil || p.Confirmed || p.DryRun {
+		return said, err
 	}
-	if err == nil {
-		err = loop.Settle(cmd.Context(), tree, o, bundle)
+	switch yes, asked := confirm(cmd, said.Text); {
+	case !asked:
+		return said, fmt.Errorf("%s Nobody can be asked here; --yes answers", said.Text)
+	case !yes:
+		return answers.NothingDiscarded(), nil
 	}
-	return said, err
-}
-
-// landed lands a loop's worktree, on a branch that is named where there was anything to land.
-func landed(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams) (said answers.LandResult, branch string, err error) {
-	o, err := p.Options()
-	if err != nil {
-		return said, "", err
-	}
-	done, err := loop.Land(cmd.Context(), tree, o)
-	if !done.Already {
-		branch = done.Into
-	}
-	return answers.LandedOf(p, done), branch, err
-}
-
-// discarded discards a loop's worktree. Before, it asks, unless that is confirmed.
-func discarded(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams) (answers.LandResult, error) {
-	ctx := cmd.Context()
-	if !p.Confirmed {
-		would, err := loop.Discard(ctx, tree, true)
-		question := answers.DiscardQuestion(p, would)
-		if err != nil || p.DryRun {
-			return question, err
-		}
-		yes, asked := confirm(cmd, question.Text)
-		if !asked {
-			return question, fmt.Errorf("%s Nobody can be asked here; --yes answers", question.Text)
-		}
-		if !yes {
-			return answers.NothingDiscarded(), nil
-		}
-	}
-	done, err := loop.Discard(ctx, tree, false)
-	return answers.DiscardedOf(done), err
+	p.Confirmed = true
+	return local.Discard(cmd.Context(), tree, p)
 }
 
 // landingFailed says why nothing landed: the exit code is 1.

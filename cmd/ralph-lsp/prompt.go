@@ -10,12 +10,16 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/service"
 )
 
 const noPrompt = `the prompt is empty; give it as words (ralph-lsp run "..."), with --prompt-file FILE, or on standard input with --prompt-file -`
 
 // filesOf are the files with the settings of a folder.
 func filesOf(folder string) config.Files { return config.FilesOf(folder, backends.Names()) }
+
+// local does what is asked of the loops of this machine.
+var local = &service.Service{Files: filesOf}
 
 // loadSettings reads the settings of a folder, and asks a user at a terminal
 // whether the folder's file is trusted where that matters.

@@ -8,10 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 func newStatus() *cobra.Command {
@@ -31,7 +29,7 @@ can go on or ended in the last week; other commands take their ids.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		out := cmd.OutOrStdout()
 		if e, ok := named(args); ok {
-			show(out, asJSON, terminal.SeenOf(e))
+			show(out, asJSON, local.LoopOf(e))
 			return nil
 		}
 		if all {
@@ -42,11 +40,11 @@ can go on or ended in the last week; other commands take their ids.`,
 		if err != nil {
 			return err
 		}
-		here, err := terminal.SeenIn(dir)
+		here, err := local.LoopIn(dir)
 		if err != nil {
 			return err
 		}
-		others, done := loopsInTrees(dir)
+		others, done := local.LoopsInTrees(dir)
 		if len(others)+len(done) == 0 || here.State != wire.StateIdle || here.Last != nil || asJSON {
 			others = append([]loop.Status{here}, others...)
 		}
@@ -78,7 +76,7 @@ func show(out io.Writer, asJSON bool, loops ...loop.Status) {
 
 // printAll lists the loops of all folders.
 func printAll(out io.Writer, asJSON bool) {
-	loops := terminal.AllSeen()
+	loops := local.Loops()
 	if asJSON {
 		show(out, true, loops...)
 		return
@@ -92,22 +90,4 @@ func printAll(out io.Writer, asJSON bool) {
 		fmt.Fprintln(out, terminal.Wrapped(p.Bold(terminal.Line(id))+"  "+terminal.Line(text), terminal.LineWidth(out), 4))
 		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.Folder, terminal.TitleOf(s)))), terminal.LineWidth(out), 4))
 	}
-}
-
-// loopsInTrees are those in the worktrees of a folder's repository, and the worktrees whose
-// loops are over and not known any more.
-func loopsInTrees(dir string) (loops []loop.Status, done []worktree.Tree) {
-	for _, tree := range worktree.List(dir) {
-		if tree.Folder == paths.Real(dir) {
-			continue
-		}
-		switch s, err := terminal.SeenIn(tree.Folder); {
-		case err != nil:
-		case s.State == wire.StateIdle && s.Last == nil:
-			done = append(done, tree)
-		default:
-			loops = append(loops, s)
-		}
-	}
-	return loops, done
 }

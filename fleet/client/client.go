@@ -11,7 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/server/remote"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -33,7 +33,7 @@ func (u *Unset) Error() string { return u.Why.Error() }
 // Unwrap is the mistake.
 func (u *Unset) Unwrap() error { return u.Why }
 
-// Client implements remote.Fleet.
+// Client implements service.Remote.
 type Client struct {
 	Options
 	logs     *logs
@@ -43,7 +43,7 @@ type Client struct {
 	tried    chan struct{} // closed once the bus was dialled, with or without success
 
 	mu      sync.Mutex
-	watcher remote.Watcher
+	watcher service.Watcher
 	bus     fleet.Bus // nil while it is away
 	why     error     // that it is away
 	since   time.Time // when that began
@@ -70,8 +70,8 @@ const (
 	manyLoops   = 50
 )
 
-// Run implements remote.Fleet.
-func (c *Client) Run(ctx context.Context, w remote.Watcher) {
+// Run implements service.Remote.
+func (c *Client) Run(ctx context.Context, w service.Watcher) {
 	c.mu.Lock()
 	c.watcher = w
 	c.mu.Unlock()
@@ -239,7 +239,7 @@ const (
 	forgotten = 24 * time.Hour // one that ended so long ago isn't listed
 )
 
-// Loops implements remote.Fleet. Those that need the user most come first.
+// Loops implements service.Remote. Those that need the user most come first.
 func (c *Client) Loops() (loops []wire.LoopStatus, text string) {
 	c.mu.Lock()
 	all := make([]fleet.Record, 0, len(c.records))
@@ -274,7 +274,7 @@ func (c *Client) Loops() (loops []wire.LoopStatus, text string) {
 // folder is the folder that stands for a loop on this machine.
 func (c *Client) folder(id string) string { return filepath.Join(c.Dir, id) }
 
-// Find implements remote.Fleet.
+// Find implements service.Remote.
 func (c *Client) Find(p wire.LoopParams) string {
 	id := p.LoopID
 	if p.Folder != "" {
@@ -292,7 +292,7 @@ func (c *Client) Find(p wire.LoopParams) string {
 	return id
 }
 
-// Check implements remote.Fleet. A bus that is being dialled for the first time is waited for.
+// Check implements service.Remote. A bus that is being dialled for the first time is waited for.
 func (c *Client) Check(ctx context.Context) answers.Check {
 	const patience = 3 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -310,8 +310,8 @@ func (c *Client) Check(ctx context.Context) answers.Check {
 	return answers.Check{ID: "bus", Optional: true, Message: awayText(c.Name, why, time.Time{}), Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
 }
 
-// Loop implements remote.Fleet.
-func (c *Client) Loop(ctx context.Context, id string) (remote.Loop, error) {
+// Loop implements service.Remote.
+func (c *Client) Loop(ctx context.Context, id string) (service.RemoteLoop, error) {
 	_, bus, err := c.record(id)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/server/remote"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -131,7 +131,7 @@ func TestALoopIsFoundByIdAndFolder(t *testing.T) {
 }
 
 // commanded is a loop as somebody commands it.
-func commanded(t *testing.T, d *Client, id string) remote.Loop {
+func commanded(t *testing.T, d *Client, id string) service.RemoteLoop {
 	t.Helper()
 	l, err := d.Loop(t.Context(), id)
 	if err != nil {

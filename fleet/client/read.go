@@ -11,7 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/journal"
-	"github.com/ralph-lsp/ralph-lsp/server/remote"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -24,8 +24,8 @@ type story struct {
 	id string
 }
 
-// Story implements remote.Fleet.
-func (c *Client) Story(id string) remote.Story { return story{c, id} }
+// Story implements service.Remote.
+func (c *Client) Story(id string) service.RemoteStory { return story{c, id} }
 
 // known returns the loop and its transcript.
 func (s story) known(ctx context.Context) (fleet.Record, fleet.Bus, *transcript, error) {
@@ -46,7 +46,7 @@ func (s story) known(ctx context.Context) (fleet.Record, fleet.Bus, *transcript,
 	return r, bus, t, nil
 }
 
-// Read implements remote.Story.
+// Read implements service.RemoteStory.
 func (s story) Read(ctx context.Context, after string, o journal.Options) (page journal.Page, err error) {
 	r, bus, t, err := s.known(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s story) Read(ctx context.Context, after string, o journal.Options) (page 
 // partSize is from how many bytes on a part of an attempt is followed by another.
 const partSize = 512 << 10
 
-// Outline implements remote.Story: each attempt that counts begins a part.
+// Outline implements service.RemoteStory: each attempt that counts begins a part.
 func (s story) Outline(ctx context.Context) (result wire.Outline, err error) {
 	r, bus, t, err := s.known(ctx)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s story) Outline(ctx context.Context) (result wire.Outline, err error) {
 	return result, nil
 }
 
-// Output implements remote.Story.
+// Output implements service.RemoteStory.
 func (s story) Output(ctx context.Context, iteration int, toolCallID string) (output string, err error) {
 	r, bus, t, err := s.known(ctx)
 	if err != nil {

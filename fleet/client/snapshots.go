@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// Snapshots implements remote.Fleet: those of the loop's last checkpoint, fetched into a repository of the loop's own.
+// Snapshots implements service.Remote: those of the loop's last checkpoint, fetched into a repository of the loop's own.
 func (c *Client) Snapshots(ctx context.Context, id string) (*changes.Store, string, error) {
 	r, bus, err := c.record(id)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Client) fetchBase(ctx context.Context, bus fleet.Bus, g git.Git, r flee
 	return err
 }
 
-// Fetch implements remote.Fleet.
+// Fetch implements service.Remote.
 func (c *Client) Fetch(ctx context.Context, id string) (fetched wire.FetchResult, err error) {
 	r, bus, err := c.record(id)
 	if err != nil {

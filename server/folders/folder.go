@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -213,15 +213,15 @@ func (f *Folder) status() (wire.LoopStatus, bool) {
 }
 
 // logs are those of a folder: of its loop, and of the one that ended last.
-func (f *Folder) logs() (logs []LoopLog) {
+func (f *Folder) logs() (logs []service.Log) {
 	if r := f.running; r != nil {
-		logs = append(logs, LoopLog{ID: r.ID(), Path: r.Status().SessionFile, Here: r.Story, Goes: true})
+		logs = append(logs, service.Log{LoopID: r.ID(), SessionFile: r.Status().SessionFile, Reader: r.Story, Goes: true})
 	}
 	if s := f.seen; s != nil {
-		logs = append(logs, LoopLog{ID: s.LoopID, Path: s.SessionFile, Goes: !s.State.Over()})
+		logs = append(logs, service.Log{LoopID: s.LoopID, SessionFile: s.SessionFile, Goes: !s.State.Over()})
 	}
 	if r := f.last; r != nil {
-		logs = append(logs, LoopLog{ID: r.ID(), Path: r.Status().SessionFile, Here: r.Story})
+		logs = append(logs, service.Log{LoopID: r.ID(), SessionFile: r.Status().SessionFile, Reader: r.Story})
 	}
 	return logs
 }
@@ -303,13 +303,4 @@ func (f *Folder) Waiting() (all []permission.Waiting) {
 		all = append(all, permission.Waiting{Question: wire.QuestionOf(q, now.LoopID, f.Path), Asker: f, Driven: func() (loop.Handle, error) { return driven, nil }})
 	}
 	return all
-}
-
-// LoopLog is where a loop can be read.
-type LoopLog struct {
-	ID   string
-	Path string          // of its session file, "" if there is none
-	Live journal.Story   // of a loop of another place; nil: all that there is is in files
-	Here *journal.Reader // of one that this server is or was a window of
-	Goes bool            // somebody drives it
 }

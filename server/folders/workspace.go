@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -339,10 +340,10 @@ func (w *Workspace) NameOf(st loop.Status) string {
 }
 
 // Logs are those of the loops in all folders, by the folders' paths.
-func (w *Workspace) Logs() map[string][]LoopLog {
+func (w *Workspace) Logs() map[string][]service.Log {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	logs := make(map[string][]LoopLog, len(w.folders))
+	logs := make(map[string][]service.Log, len(w.folders))
 	for path, f := range w.folders {
 		logs[path] = f.logs()
 	}

@@ -1,4 +1,4 @@
-// Package remote shows an editor the loops of other machines, which a Fleet has.
+// Package remote shows an editor the loops of other machines, which a service.Remote has.
 package remote
 
 import (
@@ -14,13 +14,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Loops are the loops of a fleet, as the editor sees them. Without a fleet there are none.
 type Loops struct {
 	*session.Session
-	Fleet       Fleet // nil: none
+	Fleet       service.Remote // nil: none
 	workspace   *folders.Workspace
 	permissions *permission.Requests
 
@@ -30,7 +31,7 @@ type Loops struct {
 }
 
 // New shows an editor the loops of a fleet; nil is none.
-func New(e *session.Session, fleet Fleet, w *folders.Workspace, a *permission.Requests) *Loops {
+func New(e *session.Session, fleet service.Remote, w *folders.Workspace, a *permission.Requests) *Loops {
 	return &Loops{Session: e, Fleet: fleet, workspace: w, permissions: a}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/server"
-	"github.com/ralph-lsp/ralph-lsp/server/remote"
+	"github.com/ralph-lsp/ralph-lsp/service"
 )
 
 // Sidecar is the program as editors start it: without a command.
@@ -61,7 +61,7 @@ func returns() time.Duration {
 
 // Run serves an editor with the loops of this machine and those elsewhere, and returns the
 // exit code; fleet may be nil. Out takes frames only, as they are.
-func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, fleet func(*slog.Logger) remote.Fleet) (code int, err error) {
+func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, fleet func(*slog.Logger) service.Remote) (code int, err error) {
 	log, closeLog, err := s.openLog(stderr)
 	if err != nil {
 		return 1, err

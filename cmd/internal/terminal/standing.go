@@ -1,19 +1,12 @@
 package terminal
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -98,88 +91,4 @@ func PrintFact(out io.Writer, p Palette, width int, name, value string) {
 		line := fmt.Sprintf("  %s %s", p.Dim(fmt.Sprintf("%-*s", width, strings.ToLower(name))), Line(value))
 		fmt.Fprintln(out, Wrapped(line, LineWidth(out), 2+width+1))
 	}
-}
-
-// SeenIn is the loop in a folder; an idle one is none, with how the last one ended.
-func SeenIn(dir string) (loop.Status, error) {
-	return seenWith(dir, sync.OnceValue(func() registry.Entry {
-		e, _ := registry.Last(paths.Real(dir))
-		return e
-	}))
-}
-
-// seenWith is SeenIn, with what the registry has of the last loop there.
-func seenWith(dir string, last func() registry.Entry) (loop.Status, error) {
-	s, err := loop.FolderStatusWith(dir, last)
-	if errors.Is(err, fs.ErrNotExist) {
-		s, err = loop.Status{Folder: dir, State: wire.StateIdle}, nil
-		if end, ok := loop.EndOf(last()); ok {
-			s.Last = &end
-		}
-	}
-	return s, err
-}
-
-// SeenOf is how the loop stands that the registry knows: by its folder, if it is there still.
-func SeenOf(e registry.Entry) loop.Status {
-	here, _ := SeenIn(e.Folder)
-	return orPast(here, e)
-}
-
-// orPast is what is seen in a loop's folder where that is this loop, else how the loop ended.
-func orPast(s loop.Status, e registry.Entry) loop.Status {
-	if s.LoopID == e.LoopID {
-		return s
-	}
-	s = loop.Status{LoopID: e.LoopID, Folder: e.Folder, State: wire.StateIdle}
-	if end, ok := loop.EndOf(e); ok {
-		s.Last = &end
-	}
-	return s
-}
-
-// shownFor is how long a loop is listed that is over for good.
-const shownFor = 7 * 24 * time.Hour
-
-// AllSeen are the loops of all folders that run, can go on or ended lately: those first that failed
-// or ask, then those at work, then those that ended; of each kind those that changed last.
-func AllSeen() (loops []loop.Status) {
-	lately, last := registry.All()
-	in := standingIn(lately, last)
-	for _, e := range lately {
-		s := orPast(in[e.Folder], e)
-		isOver := s.State == wire.StateIdle
-		if !isOver || s.Last != nil && time.Since(e.EndedAt) < shownFor {
-			loops = append(loops, s)
-		}
-	}
-	wire.SortSeen(loops)
-	return loops
-}
-
-// standingIn is how the loop stands in each folder of these loops: there may be hundreds of them, so several are looked
-// at at once, and one that had a thousand loops is looked at once.
-func standingIn(lately []registry.Entry, last map[string]registry.Entry) map[string]loop.Status {
-	in := map[string]loop.Status{}
-	var folders []string
-	for _, e := range lately {
-		if _, isDouble := in[e.Folder]; !isDouble {
-			in[e.Folder], folders = loop.Status{}, append(folders, e.Folder)
-		}
-	}
-	seen := make([]loop.Status, len(folders))
-	var next atomic.Int64
-	var looking sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		looking.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
-				seen[i], _ = seenWith(folders[i], func() registry.Entry { return last[folders[i]] })
-			}
-		})
-	}
-	looking.Wait()
-	for i, folder := range folders {
-		in[folder] = seen[i]
-	}
-	return in
 }

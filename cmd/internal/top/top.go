@@ -27,6 +27,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -85,7 +86,7 @@ func newProgram(in, out *os.File, execute func([]string, io.Writer) int) *progra
 		messages: make(chan message, 16), typed: make(chan []byte), broken: make(chan any, 1),
 	}
 	w := world{
-		loops: terminal.AllSeen,
+		loops: new(service.Service).Loops,
 		read:  func(s loop.Status) journal.Story { return storyOf(s) },
 		watch: func(ctx context.Context, s loop.Status, cursor string) terminal.Story {
 			w := window.NewWatch(s.Folder, s.LoopID, s, storyOf(s), client.Hello{Cursor: cursor})
@@ -257,7 +258,7 @@ func list(cmd *cobra.Command) error {
 	out := terminal.Checked(cmd.OutOrStdout())
 	printed := map[string]string{}
 	for {
-		for _, st := range terminal.AllSeen() {
+		for _, st := range new(service.Service).Loops() {
 			key := fmt.Sprint(st.State, st.Iteration, len(st.Questions), st.Pausing, st.Last != nil)
 			if printed[st.LoopID] != key {
 				printed[st.LoopID] = key

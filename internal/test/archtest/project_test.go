@@ -1,6 +1,8 @@
 package archtest
 
 import (
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,8 +24,8 @@ var picture = Rules{
 		"cmd/internal/cli":          {"internal/tell", "loop/start"},
 		"cmd/internal/clean":        {"cmd/internal/cli", "changes", "config", "journal", "loop", "registry", "stream", "worktree", "internal/filelock", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/internal/demo":         {"stream", "stream/decode"},
-		"cmd/internal/terminal":     {"notify", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes", "registry"},
-		"cmd/internal/top":          {"cmd/internal/window", "keeper/client", "cmd/internal/cli", "cmd/internal/terminal", "journal", "loop", "loop/ask", "stream", "wire", "wire/answers", "internal/limits"},
+		"cmd/internal/terminal":     {"notify", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes"},
+		"cmd/internal/top":          {"service", "cmd/internal/window", "keeper/client", "cmd/internal/cli", "cmd/internal/terminal", "journal", "loop", "loop/ask", "stream", "wire", "wire/answers", "internal/limits"},
 		"cmd/internal/emit":         {"cmd/internal/cli", "backends", "hats", "stream"},
 		"cmd/internal/orchestrator": {"config", "hats", "internal/tell", "stream", "stream/promises"},
 		"cmd/internal/note":         {"cmd/internal/cli", "backends", "config", "internal/notes", "loop", "stream"},
@@ -90,6 +92,7 @@ var picture = Rules{
 		"keeper/door":              {"internal/limits", "verify", "internal/paths", "stream", "internal/caller", "internal/control", "journal", "keeper/client", "loop"},
 		"keeper":                   {"keeper/door", "changes", "history", "internal/limits", "internal/paths", "stream", "stream/decode", "internal/settings", "journal", "keeper/client", "loop", "loop/engine", "loop/engine/setup", "loop/start", "notify"},
 		"notify":                   {"internal/outside", "loop/engine/setup", "internal/awake", "wire", "loop", "backends", "stream", "internal/paths", "internal/settings"},
+		"service":                  {"changes", "config", "history", "internal/paths", "internal/tell", "journal", "loop", "loopstate", "registry", "stream", "wire", "wire/answers", "worktree"},
 		"server/rpc":               {"internal/lazy", "stream"},
 		"server/client":            {"wire"},
 		"server/feed":              {"backends", "changes", "journal", "server/client", "wire", "loop", "stream", "stream/decode"},
@@ -100,26 +103,24 @@ var picture = Rules{
 		"server/findings":          {"internal/paths", "loop", "server/client", "server/documents", "stream", "verify", "wire"},
 		"server/session":           {"backends", "config", "server/client", "server/feed", "server/findings", "server/rpc", "server/turns", "stream", "wire", "wire/answers"},
 		"server/permission":        {"loop", "loop/ask", "server/refusal", "server/rpc", "server/session", "wire"},
-		"server/folders":           {"keeper/client", "internal/caller", "changes", "internal/paths", "journal", "loop", "loopstate", "server/feed", "server/permission", "server/refusal", "server/session", "wire", "wire/answers", "worktree"},
-		"server/remote":            {"changes", "journal", "loop", "server/feed", "server/folders", "server/permission", "server/refusal", "server/session", "wire", "wire/answers"},
-		"server/reviews":           {"changes", "loop", "server/remote", "server/folders", "server/refusal", "server/session", "wire", "wire/answers", "worktree"},
-		"server/reading":           {"registry", "history", "internal/paths", "journal", "loop", "server/remote", "server/feed", "server/folders", "server/refusal", "server/session", "stream", "wire", "wire/answers"},
-		"server/stdio":             {"backends", "internal/regular", "server", "server/remote"},
-		"server":                   {"internal/control", "keeper/client", "keeper", "backends/reaper", "server/remote", "server/folders", "server/permission", "server/reading", "server/reviews", "server/session", "server/doctor", "server/findings", "server/refusal", "server/turns", "loop/engine/setup", "loop/ask", "internal/caller", "worktree", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths", "stream/decode", "stream/promises"},
+		"server/folders":           {"service", "keeper/client", "internal/caller", "changes", "internal/paths", "journal", "loop", "loopstate", "server/feed", "server/permission", "server/refusal", "server/session", "wire", "wire/answers", "worktree"},
+		"server/remote":            {"journal", "loop", "service", "server/feed", "server/folders", "server/permission", "server/refusal", "server/session", "wire"},
+		"server/stdio":             {"backends", "internal/regular", "server", "service"},
+		"server":                   {"internal/control", "keeper/client", "keeper", "backends/reaper", "server/remote", "server/folders", "server/permission", "service", "server/session", "server/doctor", "server/findings", "server/refusal", "server/turns", "loop/engine/setup", "loop/ask", "internal/caller", "worktree", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths", "stream/decode", "stream/promises"},
 		"acp/rpc":                  {},
 		"acp":                      {"acp/rpc", "wire"},
 		"mcp":                      {"acp/rpc", "wire", "wire/answers"},
 		"ahp/websocket":            {},
 		"ahp":                      {"internal/accept", "acp", "acp/rpc", "ahp/websocket", "wire", "wire/answers"},
-		"cmd/ralph-lsp":            {"keeper/door", "internal/regular", "plan", "cmd/internal/note", "cmd/internal/orchestrator", "mcp", "loop/engine/setup", "acp", "ahp", "loop/ask", "registry", "internal/caller", "cmd/internal/clean", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/terminal", "cmd/internal/top", "cmd/internal/window", "keeper", "keeper/client", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "server", "server/doctor", "server/stdio", "journal", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "internal/limits", "internal/tell", "stream/decode"},
+		"cmd/ralph-lsp":            {"service", "keeper/door", "internal/regular", "plan", "cmd/internal/note", "cmd/internal/orchestrator", "mcp", "loop/engine/setup", "acp", "ahp", "loop/ask", "registry", "internal/caller", "cmd/internal/clean", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/terminal", "cmd/internal/top", "cmd/internal/window", "keeper", "keeper/client", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "server", "server/doctor", "server/stdio", "journal", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "internal/limits", "internal/tell", "stream/decode"},
 		"fleet/livelog":            {},
 		"fleet/child":              {"internal/outside", "loop", "wire"},
 		"fleet":                    {"internal/regular", "internal/outside", "fleet/child", "fleet/livelog", "changes/stamp", "sandbox", "internal/caller", "loop/ask", "config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
-		"fleet/client":             {"internal/regular", "loop/ask", "fleet", "fleet/livelog", "changes", "journal", "loop", "server/remote", "stream", "wire", "wire/answers", "internal/git", "internal/paths", "internal/tell"},
+		"fleet/client":             {"internal/regular", "loop/ask", "fleet", "fleet/livelog", "changes", "journal", "loop", "service", "stream", "wire", "wire/answers", "internal/git", "internal/paths", "internal/tell"},
 		"fleet/natsbus":            {"internal/regular", "fleet", "fleet/livelog", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/metrics":            {"fleet"},
 		"fleet/submitter":          {"fleet", "fleet/livelog", "internal/tell"},
-		"cmd/ralph-fleet":          {"keeper/client", "keeper", "internal/outside", "sandbox", "worktree", "backends", "notify", "loop/ask", "internal/caller", "fleet", "fleet/client", "fleet/natsbus", "fleet/livelog", "fleet/metrics", "fleet/submitter", "server/remote", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/terminal", "journal", "config", "loop/start", "stream", "stream/decode", "wire", "wire/answers", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
+		"cmd/ralph-fleet":          {"keeper/client", "keeper", "internal/outside", "sandbox", "worktree", "backends", "notify", "loop/ask", "internal/caller", "fleet", "fleet/client", "fleet/natsbus", "fleet/livelog", "fleet/metrics", "fleet/submitter", "service", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/terminal", "journal", "config", "loop/start", "stream", "stream/decode", "wire", "wire/answers", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
 		"e2e/fleet":                {"fleet", "fleet/natsbus", "wire", "internal/..."},
 		"e2e/...":                  {"internal/..."},
 		"internal/test/clienttest": {"journal", "server/client", "wire"},
@@ -159,6 +160,25 @@ const root = "../../.."
 func TestArrows(t *testing.T) {
 	problems, err := Imports(os.DirFS(root), picture)
 	report(t, problems, err)
+}
+
+// Who asks encodes: the service says things in Go.
+func TestTheServiceKnowsNoEncoding(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "service", "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the service has no files: %v", err)
+	}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range file.Imports {
+			if strings.Contains(i.Path.Value, "json") {
+				t.Errorf("%s imports %s", name, i.Path.Value)
+			}
+		}
+	}
 }
 
 func TestEveryArrowIsUsed(t *testing.T) {

@@ -1,4 +1,4 @@
-package remote
+package service
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// Fleet has loops that aren't of this machine. Find and Loops don't block, nor does Story. Errors
+// Remote has loops that aren't of this machine. Find and Loops don't block, nor does Story. Errors
 // may be *wire.Failure.
-type Fleet interface {
+type Remote interface {
 	// Run looks after the loops until ctx is done, which it obeys at once. It is called once.
 	Run(ctx context.Context, w Watcher)
 	// Loops returns how they stand, and what is to be said of them all ("": nothing).
@@ -21,9 +21,9 @@ type Fleet interface {
 	// below are about a loop that it has found.
 	Find(p wire.LoopParams) (loopID string)
 	// Loop returns a loop for who commands it within ctx.
-	Loop(ctx context.Context, loopID string) (Loop, error)
+	Loop(ctx context.Context, loopID string) (RemoteLoop, error)
 	// Story returns what a loop has done.
-	Story(loopID string) Story
+	Story(loopID string) RemoteStory
 	// Fetch brings what a loop did into the repository of its origin.
 	Fetch(ctx context.Context, loopID string) (wire.FetchResult, error)
 	// Snapshots returns those of a loop, and the folder that stands for it.
@@ -32,8 +32,8 @@ type Fleet interface {
 	Check(ctx context.Context) answers.Check
 }
 
-// Loop is a loop as commands need it.
-type Loop interface {
+// RemoteLoop is a loop of another machine, as commands need it.
+type RemoteLoop interface {
 	loop.Handle
 	// Cancel ends the loop, and returns when nothing of it is left.
 	Cancel() error
@@ -41,14 +41,14 @@ type Loop interface {
 	Result() wire.LoopResult
 }
 
-// Story is what a loop has done, page by page.
-type Story interface {
+// RemoteStory is what such a loop has done, page by page.
+type RemoteStory interface {
 	journal.Story
 	// Output is all that a tool gave.
 	Output(ctx context.Context, iteration int, toolCallID string) (string, error)
 }
 
-// Watcher is the editor, for a Fleet.
+// Watcher is the editor, for a Remote.
 type Watcher interface {
 	// Folders are those that are open.
 	Folders() []string

@@ -1,4 +1,4 @@
-package terminal
+package service
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
-// BenchmarkAllSeen lists 3,000 loops that ended lately: in one folder, in twenty, and each in its own.
-func BenchmarkAllSeen(b *testing.B) {
+// BenchmarkLoops lists 3,000 loops that ended lately: in one folder, in twenty, and each in its own.
+func BenchmarkLoops(b *testing.B) {
 	for _, folders := range []int{1, 20, 3000} {
 		b.Run(fmt.Sprint(folders), func(b *testing.B) {
 			b.Setenv(paths.EnvState, b.TempDir())
@@ -33,7 +33,7 @@ func BenchmarkAllSeen(b *testing.B) {
 				}
 			}
 			for b.Loop() {
-				if n := len(AllSeen()); n == 0 {
+				if n := len(new(Service).Loops()); n == 0 {
 					b.Fatal(n)
 				}
 			}

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
+)
+
+// land brings what a loop did in its worktree to the user's branch, or discards it.
+func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
+	if err := p.Typed(); err != nil {
+		return nil, refusal.Invalid("text", "%v", err)
+	}
+	v.workspace.AwaitLooks(ctx)
+	open := v.workspace.List()
+	if p.Folder != "" {
+		path, err := wire.PathOf(p.Folder)
+		if err != nil {
+			return nil, refusal.Failed(wire.ReasonNoWorktree, err, nil)
+		}
+		open = []string{path}
+	}
+	tree, err := v.service.Tree(service.Which{LoopID: p.LoopID, Folders: open})
+	if err != nil {
+		return nil, err
+	}
+	p.LoopParams = wire.LoopParams{LoopID: p.LoopID, Folder: wire.FileURI(tree.Folder)} // what is offered is about no other one
+	defer v.workspace.LookSoon()
+	defer v.Changed(tree.Folder)
+	var said answers.LandResult
+	if p.Discard {
+		said, err = v.discard(ctx, tree, p)
+	} else {
+		said, _, err = v.service.Land(ctx, tree, p)
+	}
+	if refused, ok := errors.AsType[*worktree.Refused](err); ok {
+		return answers.LandRefused(p, refused), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return said, nil
+}
+
+// discard removes a worktree. Before, the user is told what is lost.
+func (v *reviewer) discard(ctx context.Context, tree worktree.Tree, p wire.LandParams) (answers.LandResult, error) {
+	said, err := v.service.Discard(ctx, tree, p)
+	if err != nil || p.Confirmed || p.DryRun || v.Editor.Client().OptedIn {
+		return said, err
+	}
+	if v.User.Ask(ctx, said.Text, session.AboutDiscarding) != wire.TitleDiscardTree || ctx.Err() != nil {
+		return answers.NothingDiscarded(), nil
+	}
+	p.Confirmed = true
+	return v.service.Discard(ctx, tree, p)
+}

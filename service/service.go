@@ -1,0 +1,36 @@
+// Package service does what users ask of loops. A face calls it: the server of an editor, the
+// command line, or what speaks another protocol. The face reads the question, asks its user, and
+// writes the answer; what is done stands here.
+package service
+
+import (
+	"fmt"
+
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+// Service does it for one face. Its methods may be called at the same time. Errors may be
+// *wire.Failure, beside those that each method names.
+type Service struct {
+	// Files are the configuration files of a folder, as far as the face's user trusts them.
+	Files func(folder string) config.Files
+	// Remote has the loops of other machines; nil: there are none.
+	Remote Remote
+}
+
+// Which names the loop that something is asked of.
+type Which struct {
+	Remote      string   // the id of a loop that Remote has found; "": it is of this machine
+	LoopID      string   // or, of what is kept, its branch; "": the last one of the folder
+	SessionFile string   // in place of the id, for a log
+	Folders     []string // where the loop is looked for, in this order
+}
+
+// invalid is the error for an argument of a request.
+func invalid(key, format string, args ...any) error {
+	return &wire.Failure{Key: key, Err: fmt.Errorf(format, args...)}
+}
+
+// failed is the error for a request that can't be done, with its reason.
+func failed(reason string, err error) error { return &wire.Failure{Reason: reason, Err: err} }
