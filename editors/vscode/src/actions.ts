@@ -1,6 +1,6 @@
 // The list of actions behind the status bar: where the loops stand, and what can be done.
 import * as vscode from 'vscode';
-import { canOf, doing, isPossible } from './can';
+import { afterOf, canOf, doing, isPossible } from './can';
 import { t } from './l10n';
 import type { Loops } from './loops';
 import { pick } from './pick';
@@ -28,10 +28,8 @@ function loopActions(loop: LoopStatus): Action[] {
     { label: short(title), kind: vscode.QuickPickItemKind.Separator }, // longer, it would lie over the first action
     ...canOf(loop).filter((can) => can !== 'start').flatMap((can) => doing(can) ?? []).map((d) => action(d.command, d.icon, d.title)),
     ...(loop.allowed ?? []).filter((rule) => isPossible(rule.offers[0]!, canOf(loop))).map((rule): Action => ({ label: `$(discard) ${iconless(t('Take back: {0}', rule.text))}`, command: 'ralph.takeBack', argument: { offer: rule.offers[0] } })),
-    ...(loop.state === 'ended' && !loop.host ? [
-      { label: `$(debug-rerun) ${t('Start again')}`, command: 'ralph.startAgain', argument: { folder: loop.folder } }, action('ralph.undoChanges', 'discard', t('Undo changes...')),
-    ] : []),
-    action('ralph.showOutput', 'output', t('Show output')), action('ralph.openChanges', 'diff-multiple', t('Open changes')),
+    ...afterOf(loop).map((d) => action(d.command, d.icon, d.title)),
+    action('ralph.showOutput', 'output', t('Show output')), ...(afterOf(loop).length > 0 ? [] : [action('ralph.openChanges', 'diff-multiple', t('Open changes'))]),
   ];
 }
 

@@ -34,11 +34,27 @@ const needs: Partial<Record<string, string[]>> = {
 /** Whether an offer that a loop made once can still be taken, by what can be done with the loop now. */
 export const isPossible = (offer: Offer, can: string[]): boolean => needs[offer.command]?.some((one) => can.includes(one)) ?? true;
 
-/** What a loop's transcript has buttons for. */
-const onPage = ['next', 'detach'];
+/** What can be done about what a loop did, once it is over; of another machine's loop there are no files here. */
+export function afterOf(l: LoopStatus | undefined): Doing[] {
+  if (l?.state !== 'ended' || l.host) return [];
+  return [
+    { command: 'ralph.openChanges', icon: 'diff-multiple', title: t('Review changes') },
+    { command: 'ralph.undoChanges', icon: 'discard', title: t('Undo changes...') },
+    { command: 'ralph.startAgain', icon: 'debug-rerun', title: t('Start again') },
+  ];
+}
 
-/** The buttons above a loop's transcript: what can be done with that loop now. */
-export function buttonsOf(l: LoopStatus | undefined): { can: string; title: string }[] {
+/** A button of a transcript. The title is read out, and has the label in it. */
+export interface PageButton { command: string; icon: string; label: string; title: string }
+
+/** The buttons beside the box of a loop's transcript: what can be done with that loop now. */
+export function buttonsOf(l: LoopStatus | undefined): PageButton[] {
+  const labels: Record<string, string> = { resume: t('Resume'), pause: t('Pause'), next: t('Next'), cancel: t('Stop') };
+  const titles: Record<string, string> = { cancel: t('Stop the loop') }; // beside a box for text "Cancel" could be about the text
   const can = l ? canOf(l) : [];
-  return onPage.flatMap((c) => (can.includes(c) ? { can: c, title: doing(c)?.title ?? c } : []));
+  const now = Object.entries(labels).flatMap(([one, label]) => {
+    const does = can.includes(one) ? doing(one) : undefined;
+    return does ? [{ command: does.command, icon: does.icon, label, title: titles[one] ?? does.title }] : [];
+  });
+  return [...now, ...afterOf(l).map(({ command, icon, title }) => ({ command, icon, label: title, title }))];
 }

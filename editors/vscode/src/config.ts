@@ -1,5 +1,6 @@
 // The settings, typed.
 import * as vscode from 'vscode';
+import { hasSecondarySideBar } from './panel/surface';
 import type { Limits, Settings } from './wire';
 
 function get<T>(key: string, scope?: vscode.Uri): T | undefined {
@@ -12,6 +13,8 @@ export const fleetBus = (): string => get<string>('fleet.bus')?.trim() ?? '';
 export const notify = (): string => get<string>('notify') ?? 'always';
 export const hideWhenIdle = (): boolean => get<boolean>('statusBar.hideWhenIdle') ?? true;
 export const openOnStart = (): boolean => get<boolean>('transcript.openOnStart') ?? true;
+/** Whether transcripts are shown in the panel; an older VS Code has no place for it. */
+export const opensInPanel = (): boolean => hasSecondarySideBar(vscode.version) && get<string>('transcript.openIn') !== 'editor';
 export const showsSourceControl = (): boolean => get<boolean>('changes.sourceControl') ?? true;
 export const showThinking = (): boolean => get<boolean>('transcript.thinking') ?? false;
 

@@ -59,7 +59,6 @@ function start(context: vscode.ExtensionContext): Api {
   sidecar = server;
   const loops = new Loops(server);
   const transcripts = new TranscriptView(server, loops);
-  const panels = new Panels(context.extensionUri, server, loops, () => composer);
   const drafts = new Drafts(context.workspaceState);
   const options = new StartOptions(server);
   const prompts = new PromptEditor(server, loops, drafts, options);
@@ -68,6 +67,7 @@ function start(context: vscode.ExtensionContext): Api {
     void loops.known(loop.loopId).then(() => panels.show(loop, true)); // its title comes with its status
   });
   const composer = new Composer(server, loops, starter);
+  const panels = new Panels(context.extensionUri, server, loops, composer);
   const changes = new Changes(server);
   const snapshots = new Snapshots(server, changes);
   const sourceControls = new SourceControls(changes, snapshots);

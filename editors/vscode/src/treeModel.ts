@@ -4,7 +4,7 @@ import { t } from './l10n';
 import type { Target } from './changes';
 import type { Place } from './panel/panels';
 import type { IterationRecord, LoopRecord, ToolRecord } from './loopRecord';
-import { block, changeColours, changeIcons, colours, facts, iconOf, icons, escaped, table } from './show';
+import { block, changeColours, changeIcons, colours, facts, iconOf, icons, escaped, short, table } from './show';
 import type { ChangedFile, ChangesResult, LoopParams, LoopStatus, Offer, PastLoop } from './wire';
 
 export interface Node {
@@ -86,7 +86,7 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
   const loop = { loopId: l.loopId, folder: l.folder };
   return {
     id: `loop/${l.loopId ?? l.folder}`,
-    label: l.title,
+    label: short(l.title, 28), // how it stands has to have room
     description: facts(l.worktree?.branch, l.host !== anywhere && !l.text?.includes(l.host ?? '') && l.host, l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
     icon: iconOf(l),
     colour: colours[l.class],
@@ -95,6 +95,7 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
     loop,
     target: loop,
     place: loop,
+    reveals: true,
     expanded: !l.host, // of those there may be many
     below: [record?.iterations.map((it) => `${it.number} ${it.running}`), l.questions?.map((q) => q.id), l.allowed?.map((a) => a.rule)].join(' / '),
     parts: () => record?.iterations.map((it) => iterationNode(record, it, { ...loop, iteration: it.number }, input)) ?? [],

@@ -1,8 +1,9 @@
 // The box below a transcript: what is typed there is told to the loop, goes on with it, or starts a new one. What
 // comes of it, and in which words, the server says.
+import type { PageButton } from '../src/can';
 import type { Chip, FromPage, TalkWords } from '../src/panel/messages';
 import type { Words } from '../src/panel/words';
-import { h } from './render';
+import { drawn, h } from './render';
 
 export interface Writing {
   post(m: FromPage): void;
@@ -38,7 +39,7 @@ export class Composer {
   }
 
   focus(): void {
-    if (!this.form.hidden) this.box.focus();
+    if (!this.form.hidden && !this.box.hidden) this.box.focus();
   }
 
   /** What was written before the page was made again. */
@@ -51,17 +52,22 @@ export class Composer {
   localise(words: Words): void {
     this.box.setAttribute('aria-label', words.compose);
     this.list.setAttribute('aria-label', words.mentions);
+    const actions = this.form.querySelector<HTMLElement>('#actions')!;
+    actions.setAttribute('role', 'group');
+    actions.setAttribute('aria-label', words.actions);
     const selection = this.form.querySelector<HTMLElement>('#selection')!;
     selection.title = words.selection;
     selection.setAttribute('aria-label', words.selection);
   }
 
-  /** What becomes of words now; without any way there is no box. */
-  show(talks: TalkWords[]): void {
+  /** What becomes of words now, and what can be done with the loop; without any way for words there is no box. */
+  show(talks: TalkWords[], buttons: PageButton[]): void {
+    this.form.hidden = talks.length + buttons.length === 0;
+    this.act(buttons);
     if (JSON.stringify(talks) === JSON.stringify(this.talks)) return;
     this.talks = talks;
     const [first] = talks;
-    this.form.hidden = !first;
+    for (const part of [this.box, this.form.querySelector<HTMLElement>('#selection')!]) part.hidden = !first;
     this.box.placeholder = first?.hint ?? '';
     const keys = ['Enter', 'Alt+Enter'];
     this.form.querySelector('#talks')!.replaceChildren(...talks.map(({ title, hint }, n) => {
@@ -70,6 +76,22 @@ export class Composer {
       return button;
     }));
     this.changed();
+  }
+
+  /** The buttons of what can be done with the loop; one that stays keeps the focus. */
+  private act(buttons: PageButton[]): void {
+    const place = this.form.querySelector<HTMLElement>('#actions')!;
+    const before = new Map([...place.children].map((e) => [(e as HTMLElement).dataset.key, e]));
+    const wanted = buttons.map(({ command, icon, label, title }) => {
+      const key = `${command} ${title}`;
+      const there = before.get(key);
+      if (there) return there;
+      const button = h('button', { type: 'button', 'data-key': key, title, 'aria-label': title }, ...drawn(icon), h('span', { class: 'label' }, label));
+      button.addEventListener('click', () => this.on.post({ type: 'act', command }));
+      return button;
+    });
+    for (const old of [...place.children]) if (!wanted.includes(old)) old.remove();
+    wanted.forEach((button, n) => button !== place.children[n] && place.insertBefore(button, place.children[n] ?? null));
   }
 
   /** What would run, or runs, each of which can be changed. */

@@ -7,9 +7,10 @@ import { Composer } from './composer';
 import { FindBar } from './findBar';
 import { onKeys } from './keys';
 import { List } from './list';
+import { LoopList } from './loopList';
 import { mark } from './marks';
 import type { Row, SaidRow } from './model';
-import { folds, h, render, timeOf, type Look } from './render';
+import { drawn, folds, h, render, timeOf, type Look } from './render';
 import { Store } from './store';
 
 interface Editor { postMessage(m: FromPage): void; getState(): unknown; setState(s: object): void }
@@ -31,7 +32,7 @@ export class Page {
   private toolStartedAt: number | undefined;
   /** Seconds that nothing came, by this page's own clock: a machine that slept is no reason. */
   private silence = 0;
-  private status = '';
+  private status = { title: '', line: '' };
   /** What the agent waits to be told. */
   private questions: Question[] = [];
   /** What can be done with the loop now. */
@@ -46,6 +47,7 @@ export class Page {
   private readonly list: List;
   private readonly bar: FindBar;
   private readonly composer: Composer;
+  private readonly loops = new LoopList(element('loops'), (loopId) => editor.postMessage({ type: 'choose', loopId }));
   private draft = '';
 
   constructor() {
@@ -62,7 +64,9 @@ export class Page {
     this.composer = new Composer(element('composer'), {
       post: (m) => editor.postMessage(m), leave: () => this.focus(this.current),
       keep: (text) => {
+        if (text === this.draft) return;
         this.draft = text;
+        editor.postMessage({ type: 'draft', text });
         this.remember();
       },
     });
@@ -76,9 +80,10 @@ export class Page {
     view.addEventListener('focusin', (e) => (this.current = keyOf(e.target) ?? this.current));
     window.addEventListener('focus', () => document.activeElement?.matches('body, #view') && this.focus(this.current)); // what was gone to while it was elsewhere
     pill.addEventListener('click', () => this.list.follow());
-    for (const [id, run] of [['before', () => this.iteration(-1)], ['after', () => this.iteration(1)], ['goto', () => editor.postMessage({ type: 'goTo' })], ['search', () => this.bar.open()], ['text', () => editor.postMessage({ type: 'asText' })]] as const) {
+    for (const [id, run] of [['before', () => this.iteration(-1)], ['after', () => this.iteration(1)], ['goto', () => editor.postMessage({ type: 'goTo' })], ['search', () => this.bar.open()], ['text', () => editor.postMessage({ type: 'asText' })], ['tab', () => editor.postMessage({ type: 'asTab' })]] as const) {
       element(id).addEventListener('click', run);
     }
+    element('tab').append(...drawn('go-to-file'));
     element('bar').hidden = false; // a script waits for the style: before that it would be seen without
     setInterval(() => this.tick(), 1000);
     window.addEventListener('message', (e: MessageEvent<ToPage>) => this.take(e.data));
@@ -99,14 +104,15 @@ export class Page {
         if (m.complete) this.store.close();
         return this.changed();
       case 'status':
-        status.textContent = this.status = m.text;
+        this.status = { title: m.title, line: m.text };
+        this.tell(this.status);
         this.toolStartedAt = m.toolStartedAt ? Date.parse(m.toolStartedAt) : undefined;
         this.questions = m.questions;
         this.can = m.can;
-        this.offerButtons(m.buttons);
-        this.composer.show(m.talks);
+        this.composer.show(m.talks, m.buttons);
         return this.list.changed();
       case 'alive': return;
+      case 'loops': return this.loops.show(m.loops);
       case 'chips': return this.composer.chips(m.chips);
       case 'mentions': return this.composer.mentions(m.id, m.paths);
       case 'insert': return this.composer.insert(m.text);
@@ -132,7 +138,9 @@ export class Page {
     this.localise(m.words);
     this.goal = place;
     if (!place) this.list.follow();
-    if (before?.loopId === m.loopId && before.words) this.composer.restore(this.draft = before.words);
+    const draft = m.draft ?? (before?.loopId === m.loopId ? before.words : undefined);
+    if (draft) this.composer.restore(this.draft = draft);
+    element('tab').hidden = !m.isPanel;
     this.remember(place); // a tab without rows comes back after a reload, too
     this.changed();
   }
@@ -141,25 +149,22 @@ export class Page {
     document.title = this.loop!.title;
     feed.setAttribute('aria-label', `${words.transcript}: ${this.loop!.title}`);
     pill.textContent = `↓ ${words.follow}`;
-    const titles = { before: words.previousIteration, after: words.nextIteration, goto: words.goTo, search: words.find, text: words.asText };
+    const titles = { before: words.previousIteration, after: words.nextIteration, goto: words.goTo, search: words.find, text: words.asText, tab: words.asTab };
     for (const [id, title] of Object.entries(titles)) {
       element(id).title = title;
       element(id).setAttribute('aria-label', title);
     }
+    element('loops').setAttribute('aria-label', words.loops);
     this.bar.localise(words);
     this.composer.localise(words);
   }
 
-  /** The buttons of what can be done with the loop; one that stays keeps the focus. */
-  private offerButtons(buttons: { can: string; title: string }[]): void {
-    const actions = element('actions');
-    for (const old of [...actions.children]) if (!buttons.some((b) => b.can === (old as HTMLElement).dataset.can)) old.remove();
-    for (const { can, title } of buttons) {
-      if (actions.querySelector(`[data-can="${can}"]`)) continue;
-      const button = h('button', { 'data-can': can }, title);
-      button.addEventListener('click', () => editor.postMessage({ type: 'act', can }));
-      actions.append(button);
-    }
+  /** How the loop stands, on one line or on two, as there is room. */
+  private tell({ title, line }: { title: string; line: string }): void {
+    const [first, second] = status.children as unknown as [HTMLElement, HTMLElement];
+    first.textContent = title;
+    second.textContent = line;
+    status.title = [title, line].filter(Boolean).join(' · ');
   }
 
   private changed(): void {
@@ -233,7 +238,7 @@ export class Page {
     const isStale = silence > patience;
     if (!this.words || isStale === document.body.classList.contains('stale')) return;
     document.body.classList.toggle('stale', isStale);
-    status.textContent = isStale ? this.words.stale : this.status;
+    this.tell(isStale ? { title: this.words.stale, line: '' } : this.status);
   }
 
   private tick(): void {

@@ -2,6 +2,7 @@
 import { elapsed, facts as joined } from '../src/show';
 import type { Words } from '../src/panel/words';
 import type { Iteration, Offer } from '../src/wire';
+import { icons } from './icons';
 import { diffOf, unified, type DiffLine } from './diff';
 import { markdown, withPlaces } from './markdown';
 import type { HeaderRow, Row, SaidRow, TextRow, ToolRow } from './model';
@@ -32,6 +33,18 @@ export function h(tag: string, attributes: Attributes, ...children: (Node | stri
   for (const [name, value] of Object.entries(attributes)) if (value !== undefined) e.setAttribute(name, value);
   e.append(...children);
   return e;
+}
+
+/** The icon of a button, as what stands in it; nothing for a name that icons.ts hasn't. */
+export function drawn(name: string): Element[] {
+  const icon = icons[name];
+  if (!icon) return [];
+  const make = (tag: 'svg' | 'path') => document.createElementNS('http://www.w3.org/2000/svg', tag);
+  const [svg, path] = [make('svg'), make('path')];
+  for (const [key, value] of Object.entries({ viewBox: '0 0 16 16', class: icon.filled ? 'icon filled' : 'icon', 'aria-hidden': 'true' })) svg.setAttribute(key, value);
+  path.setAttribute('d', icon.path);
+  svg.append(path);
+  return [svg];
 }
 
 /** What was escaped by markdown.ts, as elements. */

@@ -1,8 +1,9 @@
 // What the extension and the page of a transcript say to each other. What comes from the page is believed in
 // nothing: it shows what an agent wrote.
-import { command, type Iteration, type Offer, type Question, type Update } from '../wire';
+import { command, type Class, type Iteration, type Offer, type Question, type Update } from '../wire';
 import { isWeb } from '../../webview/links';
 import type { Words } from './words';
+import type { PageButton } from '../can';
 
 /** A piece of the log that can be read by itself. */
 export interface PartInfo { iteration: number; bytes: number }
@@ -11,17 +12,24 @@ export interface Place { iteration: number; toolCallId?: string }
 
 /** What becomes of words for the loop, as a button has it. */
 export interface TalkWords { title: string; hint: string }
+/** A loop in the panel's list, in two lines. The label is read out. */
+export interface LoopRow { loopId: string; title: string; state: string; line: string; mark: 'asks' | 'busy' | 'waits' | Class; isShown: boolean; label: string }
 /** A thing of a loop, or of the next one, that a click changes. */
 export interface Chip { label: string; text: string; title: string }
 
 export type ToPage =
-  /** A new beginning. Behind the parts comes the tail. The generation names it in all that follows. files: where the page finds the folder's. */
-  | { type: 'open'; generation: number; loopId: string; folder?: string; files?: string; title: string; words: Words; thinking: boolean; parts: PartInfo[]; iterations: Iteration[]; reveal?: Place }
+  /**
+   * A new beginning. Behind the parts comes the tail. The generation names it in all that follows. files: where the
+   * page finds the folder's. isPanel: it is no tab of an editor. draft: what was being written for the loop.
+   */
+  | { type: 'open'; generation: number; loopId: string; folder?: string; files?: string; title: string; words: Words; isPanel: boolean; draft?: string; thinking: boolean; parts: PartInfo[]; iterations: Iteration[]; reveal?: Place }
   | { type: 'part'; generation: number; index: number; updates: Update[] }
   /** More of the tail. live: it just happened. */
   | { type: 'tail'; generation: number; updates: Update[]; live: boolean; complete: boolean }
   /** can: what can be done with the loop now, and buttons: what the page has buttons for of that. questions: that are open. */
-  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string; can: string[]; buttons: { can: string; title: string }[]; questions: Question[]; talks: TalkWords[] }
+  | { type: 'status'; title: string; text: string; busy: boolean; toolStartedAt?: string; can: string[]; buttons: PageButton[]; questions: Question[]; talks: TalkWords[] }
+  /** The loops that can be chosen. */
+  | { type: 'loops'; loops: LoopRow[] }
   | { type: 'chips'; chips: Chip[] }
   /** The files that an @ with a text behind it may mean. */
   | { type: 'mentions'; id: number; paths: string[] }
@@ -45,12 +53,15 @@ export type FromPage =
   | { type: 'changes'; iteration: number }
   | { type: 'output'; iteration: number; toolCallId: string }
   | { type: 'find'; search: number; text: string }
-  | { type: 'act'; can: string }
+  | { type: 'act'; command: string }
+  | { type: 'choose'; loopId: string }
+  /** What is being written, so that it is there again when another loop has been looked at. */
+  | { type: 'draft'; text: string }
   | { type: 'talk'; title: string; text: string }
   | { type: 'chip'; label: string }
   | { type: 'mention'; id: number; text: string }
   | { type: 'selection' }
-  | { type: 'goTo' | 'asText' };
+  | { type: 'goTo' | 'asText' | 'asTab' };
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
 const isCount = (x: unknown): x is number => typeof x === 'number' && Number.isSafeInteger(x) && x >= 0;
@@ -66,13 +77,15 @@ const offered: readonly string[] = Object.values(command);
 /** Reads a message of the page's; undefined: it is none. */
 export function readMessage(m: unknown): FromPage | undefined {
   if (!isObject(m)) return undefined;
-  const { type, generation, index, path, line, column, iteration, toolCallId, search, text, can, title, label, id, address } = m;
+  const { type, generation, index, path, line, column, iteration, toolCallId, search, text, command: does, title, label, id, address, loopId } = m;
   switch (type) {
-    case 'ready': case 'goTo': case 'asText': case 'selection': return { type };
+    case 'ready': case 'goTo': case 'asText': case 'asTab': case 'selection': return { type };
     case 'talk': return isText(title, 1000) && isText(text, maxWords) ? { type, title, text } : undefined;
     case 'chip': return isText(label, 100) ? { type, label } : undefined;
     case 'mention': return isCount(id) && typeof text === 'string' && text.length <= 1000 ? { type, id, text } : undefined;
-    case 'act': return isText(can, 100) ? { type, can } : undefined;
+    case 'act': return isText(does, 100) ? { type, command: does } : undefined;
+    case 'choose': return isText(loopId, 1000) ? { type, loopId } : undefined;
+    case 'draft': return typeof text === 'string' && text.length <= maxWords ? { type, text } : undefined;
     case 'want': return isCount(generation) && isCount(index) ? { type, generation, index } : undefined;
     case 'open': return isText(path, 4096) && isOptional(line) && isOptional(column) ? { type, path, line, column } : undefined;
     case 'web': return isText(address, 4096) && isWeb(address) ? { type, address } : undefined;

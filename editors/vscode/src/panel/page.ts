@@ -16,16 +16,17 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
 <link rel="stylesheet" href="${uri('transcript.css')}">
 </head>
 <body>
+<div id="loops" role="list" hidden></div>
 <div id="bar" hidden>
-<span id="status" role="status" aria-live="polite"></span>
-<span id="actions"></span><span class="group"><button id="before">↑</button><button id="after">↓</button><button id="goto">#</button><button id="search">⌕</button><button id="text">≡</button></span>
+<span id="status" role="status" aria-live="polite"><span class="title"></span><span class="line"></span></span>
+<span class="group"><button id="before">↑</button><button id="after">↓</button><button id="goto">#</button><button id="search">⌕</button><button id="text">≡</button><button id="tab" hidden></button></span>
 </div>
 <div id="find" role="search" hidden><input type="text" spellcheck="false"><span class="count" aria-live="polite"></span><button>↑</button><button>↓</button><button>✕</button></div>
 <div id="main"><div id="view" tabindex="0"><div id="message" hidden></div><div id="feed" role="feed"></div></div><button id="follow" hidden></button></div>
 <div id="composer" role="form" hidden>
 <div id="mentions" role="listbox" hidden></div>
 <textarea rows="1" spellcheck="true" role="combobox" aria-autocomplete="list" aria-expanded="false" aria-controls="mentions"></textarea>
-<div id="below"><span id="chips"></span><span class="group"><button id="selection" type="button">@</button><span id="talks"></span></span></div>
+<div id="below"><span id="chips"></span><span class="group"><span id="actions"></span><button id="selection" type="button">@</button><span id="talks"></span></span></div>
 </div>
 <script nonce="${nonce}" src="${uri('transcript.js')}"></script>
 </body>

@@ -1,21 +1,36 @@
-// One loop's transcript in a tab.
+// One loop's transcript on a page.
 import * as vscode from 'vscode';
 import { partRows } from '../../webview/rows';
-import { buttonsOf, canOf, doing } from '../can';
+import { buttonsOf, canOf } from '../can';
 import type { Composer } from '../composer';
 import * as config from '../config';
 import { t } from '../l10n';
 import type { Loops } from '../loops';
 import { mention, showError } from '../notifications';
 import { pick } from '../pick';
-import { facts } from '../show';
 import type { Sidecar } from '../sidecar';
 import { command, type LoopParams } from '../wire';
 import { Log } from './log';
+import { rowsOf } from './loopRows';
 import { readMessage, type FromPage, type Place, type ToPage } from './messages';
 import { pageOf } from './page';
 import { fileIn } from './paths';
+import type { Surface } from './surface';
 import { words } from './words';
+
+export type Loop = LoopParams & { loopId: string; title: string };
+
+/** What all transcripts have in common. */
+export interface Parts {
+  readonly extension: vscode.Uri;
+  readonly sidecar: Sidecar;
+  readonly loops: Loops;
+  readonly composer: Composer;
+  /** What is being written, by loop id. */
+  readonly drafts: Map<string, string>;
+  choose(loopId: string): void;
+  openTab(loop: Loop): void;
+}
 
 export class Panel implements vscode.Disposable {
   private readonly log: Log;
@@ -28,36 +43,33 @@ export class Panel implements vscode.Disposable {
   private goal: Place | undefined;
   private status = '';
   private stands = '';
+  private rows = '';
   private search = 0;
 
-  constructor(
-    readonly view: vscode.WebviewPanel, readonly loop: LoopParams & { loopId: string; title: string }, extension: vscode.Uri,
-    private readonly sidecar: Sidecar, private readonly loops: Loops, private readonly composer: Composer,
-  ) {
+  constructor(private readonly surface: Surface, readonly loop: Loop, private readonly parts: Parts) {
+    const { sidecar, loops, extension } = parts;
     const folder = loops.byId(loop.loopId)?.host ? undefined : loop.folder ?? loops.folderOf(loop.loopId);
     const root = folder ? vscode.Uri.parse(folder) : undefined;
-    const files = root && view.webview.asWebviewUri(root).toString();
+    const files = root && surface.webview.asWebviewUri(root).toString();
     this.log = new Log(sidecar, loop.loopId, {
       opened: (parts, iterations) => {
         const showsEnd = !this.goal && parts.length > 0;
-        this.post({ type: 'open', generation: ++this.generation, ...this.loop, files, words: words(), thinking: config.showThinking(), parts, iterations, reveal: this.goal });
+        this.post({ type: 'open', generation: ++this.generation, ...this.loop, files, words: words(), isPanel: surface.isPanel, draft: this.parts.drafts.get(loop.loopId), thinking: config.showThinking(), parts, iterations, reveal: this.goal });
         this.goal = undefined;
         if (showsEnd) void this.sendPart(this.generation, parts.length - 1).catch((e: unknown) => void showError(e)); // before it asks
       },
       tail: (updates, live, complete) => this.post({ type: 'tail', generation: this.generation, updates, live, complete }),
       failed: (text) => {
-        this.hasFailed = !this.loops.byId(loop.loopId);
+        this.hasFailed = !this.parts.loops.byId(loop.loopId);
         this.post({ type: 'failed', text });
       },
     });
-    const icon = (name: string) => vscode.Uri.joinPath(extension, 'images', name);
-    view.iconPath = { light: icon('ralph.svg'), dark: icon('ralph-dark.svg') };
     this.subscriptions = [
-      view.webview.onDidReceiveMessage((m: unknown) => {
+      surface.webview.onDidReceiveMessage((m: unknown) => {
         const message = readMessage(m);
-        if (message) this.take(message).catch((e: unknown) => void showError(e));
+        if (message && (this.isReady || message.type === 'ready')) this.take(message).catch((e: unknown) => void showError(e));
       }),
-      view.onDidChangeViewState(() => this.seen()),
+      surface.onSeen(() => this.seen()),
       sidecar.onUpdate((p) => this.isReady && this.log.take(p)),
       sidecar.onServer((server) => server.state === 'running' && this.isReady && void this.open()),
       loops.onChange(() => {
@@ -66,8 +78,8 @@ export class Panel implements vscode.Disposable {
       }),
       vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.transcript.thinking') && this.isReady && void this.open()),
     ];
-    view.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extension, 'dist'), ...(root ? [root] : [])] };
-    view.webview.html = pageOf(view.webview, extension);
+    surface.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extension, 'dist'), ...(root ? [root] : [])] };
+    surface.webview.html = pageOf(surface.webview, extension);
     this.seen();
   }
 
@@ -94,7 +106,7 @@ export class Panel implements vscode.Disposable {
   dispose(): void {
     this.isReady = false;
     this.log.close();
-    this.sidecar.watch(this, false);
+    this.parts.sidecar.watch(this, false);
     for (const d of this.subscriptions) d.dispose();
   }
 
@@ -104,7 +116,7 @@ export class Panel implements vscode.Disposable {
       .map((i) => ({ label: t('Iteration {0}', i.iteration), description: i.phase === 'begin' ? t('running') : i.text, iteration: i.iteration }));
     const picked = await pick(items, { title: this.loop.title, placeHolder: t('Go to Iteration...'), matchOnDescription: true });
     if (!picked) return;
-    this.view.reveal();
+    this.surface.show(false);
     this.reveal({ iteration: picked.iteration });
   }
 
@@ -114,13 +126,13 @@ export class Panel implements vscode.Disposable {
   }
 
   private post(m: ToPage): void {
-    void this.view.webview.postMessage(m);
+    void this.surface.webview.postMessage(m);
   }
 
   /** A page that nobody sees is gone, and comes again as a new one. */
   private seen(): void {
-    const isSeen = this.view.visible;
-    this.sidecar.watch(this, isSeen);
+    const isSeen = this.surface.visible;
+    this.parts.sidecar.watch(this, isSeen);
     if (isSeen && !this.isReady) this.log.prepare();
     if (isSeen) return;
     this.isReady = false;
@@ -130,9 +142,10 @@ export class Panel implements vscode.Disposable {
   private tellStatus(): void {
     if (!this.isReady) return;
     const { loopId } = this.loop;
-    const now = this.loops.byId(loopId);
-    const past = this.loops.past.find((p) => p.loopId === loopId);
-    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, can: now ? canOf(now) : [], buttons: buttonsOf(now), questions: now?.questions ?? [], talks: this.composer.talksOf(this.loop).map(({ title, hint }) => ({ title, hint })) };
+    const now = this.parts.loops.byId(loopId);
+    const past = this.parts.loops.past.find((p) => p.loopId === loopId);
+    const status: ToPage = { type: 'status', title: this.loop.title, text: now?.line ?? past?.text ?? '', busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, can: now ? canOf(now) : [], buttons: buttonsOf(now), questions: now?.questions ?? [], talks: this.parts.composer.talksOf(this.loop).map(({ title, hint }) => ({ title, hint })) };
+    this.tellLoops();
     const key = JSON.stringify(status);
     if (key === this.status) return;
     this.status = key;
@@ -142,15 +155,24 @@ export class Panel implements vscode.Disposable {
     this.stands = stands;
   }
 
+  /** Tells a panel which loops there are; a tab is its loop's. */
+  private tellLoops(): void {
+    if (!this.surface.isPanel) return;
+    const rows = rowsOf(this.parts.loops.status, this.loop.loopId);
+    const key = JSON.stringify(rows);
+    if (key !== this.rows) this.post({ type: 'loops', loops: rows });
+    this.rows = key;
+  }
+
   private async tellChips(): Promise<void> {
-    this.post({ type: 'chips', chips: await this.composer.chips(this.loop).catch(() => []) }); // why one can't start, the start says
+    this.post({ type: 'chips', chips: await this.parts.composer.chips(this.loop).catch(() => []) }); // why one can't start, the start says
   }
 
   private async take(m: FromPage): Promise<void> {
     switch (m.type) {
       case 'ready':
         this.isReady = true;
-        this.status = this.stands = '';
+        this.status = this.stands = this.rows = '';
         this.tellStatus();
         return this.open();
       case 'want': return this.sendPart(m.generation, m.index);
@@ -160,10 +182,13 @@ export class Panel implements vscode.Disposable {
       case 'changes': return void (await vscode.commands.executeCommand('ralph.openChanges', { ...this.loop, iteration: m.iteration }));
       case 'output': return this.openOutput(m.iteration, m.toolCallId);
       case 'find': return this.findAll(m.search, m.text);
-      case 'act': return this.act(m.can);
-      case 'talk': return void ((await this.composer.send(this.loop, m.title, m.text)) && this.post({ type: 'sent', text: m.text }));
-      case 'chip': return this.composer.change(this.loop, m.label).then(() => this.tellChips());
-      case 'mention': return this.post({ type: 'mentions', id: m.id, paths: await this.composer.mentions(this.loop, m.text) });
+      case 'act': return this.act(m.command);
+      case 'choose': return this.parts.choose(m.loopId);
+      case 'draft': return void this.parts.drafts.set(this.loop.loopId, m.text);
+      case 'asTab': return this.parts.openTab(this.loop);
+      case 'talk': return void ((await this.parts.composer.send(this.loop, m.title, m.text)) && this.post({ type: 'sent', text: m.text }));
+      case 'chip': return this.parts.composer.change(this.loop, m.label).then(() => this.tellChips());
+      case 'mention': return this.post({ type: 'mentions', id: m.id, paths: await this.parts.composer.mentions(this.loop, m.text) });
       case 'selection': return this.addSelection();
       case 'asText': return void (await vscode.commands.executeCommand('ralph.transcript.openAsText', this.loop));
       case 'goTo': return this.pick();
@@ -171,14 +196,14 @@ export class Panel implements vscode.Disposable {
   }
 
   /** Does what a button of the page is for, with this loop; it may be over meanwhile. */
-  private async act(can: string): Promise<void> {
+  private async act(asked: string): Promise<void> {
     const { loopId, folder } = this.loop;
-    const isThere = buttonsOf(this.loops.byId(loopId)).some((b) => b.can === can);
-    if (isThere) await vscode.commands.executeCommand(doing(can)!.command, { loopId, folder });
+    const button = buttonsOf(this.parts.loops.byId(loopId)).find((b) => b.command === asked);
+    if (button) await vscode.commands.executeCommand(button.command, { loopId, folder });
   }
 
   private addSelection(): void {
-    const text = this.composer.selection(this.loop);
+    const text = this.parts.composer.selection(this.loop);
     if (text) this.post({ type: 'insert', text });
     else mention(t('nothing is selected in an editor'));
   }
@@ -191,8 +216,8 @@ export class Panel implements vscode.Disposable {
 
   /** Opens a file of the loop's folder, or of its origin; any other is none of its business. */
   private async openFile(path: string, line = 1, column = 1): Promise<void> {
-    const { host, origin } = this.loops.byId(this.loop.loopId) ?? {};
-    const folder = host ? origin : this.loop.folder ?? this.loops.folderOf(this.loop.loopId);
+    const { host, origin } = this.parts.loops.byId(this.loop.loopId) ?? {};
+    const folder = host ? origin : this.loop.folder ?? this.parts.loops.folderOf(this.loop.loopId);
     const file = folder && (await fileIn(vscode.Uri.parse(folder).fsPath, path));
     if (!file) return mention(host ? t('{0} is on {1}; what the loop changed can be opened', path, host) : t('{0} is no file of the folder', path));
     if (host) mention(t('{0} as it is here; {1} has its own', vscode.workspace.asRelativePath(file), host));
@@ -202,7 +227,7 @@ export class Panel implements vscode.Disposable {
 
   private async openOutput(iteration: number, toolCallId: string): Promise<void> {
     const { loopId, folder } = this.loop;
-    const { uri, text } = await this.sidecar.execute<{ uri: string; text: string }>(command.output, { loopId, folder, iteration, toolCallId });
+    const { uri, text } = await this.parts.sidecar.execute<{ uri: string; text: string }>(command.output, { loopId, folder, iteration, toolCallId });
     await vscode.window.showTextDocument(vscode.Uri.parse(uri), { preview: true });
     mention(text);
   }

@@ -1,13 +1,16 @@
-// The transcripts that are open, one tab for each loop.
+// The transcripts that are open: one in the panel, and each loop's own tab where its user wants one.
 import * as vscode from 'vscode';
 import type { Composer } from '../composer';
+import * as config from '../config';
 import { reached } from '../contextKeys';
 import type { Loops } from '../loops';
 import { facts, short } from '../show';
 import type { Sidecar } from '../sidecar';
 import type { LoopParams } from '../wire';
 import { readState, type Place as InLoop } from './messages';
-import { Panel } from './panel';
+import { Panel, type Loop, type Parts } from './panel';
+import { loopOf, PanelView } from './panelView';
+import { tabSurface } from './surface';
 
 export const viewType = 'ralph.transcript';
 /** Milliseconds between two signs of life; a page waits for several. */
@@ -16,47 +19,50 @@ const heartbeat = 2000;
 /** A place in a loop's transcript. */
 export type Place = LoopParams & Partial<InLoop>;
 
+interface Tab { view: vscode.WebviewPanel; panel: Panel }
+
 export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer {
-  private readonly panels = new Map<string, Panel>();
+  private readonly tabs = new Map<string, Tab>();
+  private readonly parts: Parts;
+  private readonly panel: PanelView;
   private readonly registration = vscode.window.registerWebviewPanelSerializer(viewType, this);
-  private readonly heart = setInterval(() => this.panels.forEach((panel) => panel.beat()), heartbeat);
+  private readonly heart: NodeJS.Timeout;
   private readonly naming: vscode.Disposable;
 
-  constructor(private readonly extension: vscode.Uri, private readonly sidecar: Sidecar, private readonly loops: Loops, private readonly composer: () => Composer) {
-    this.naming = loops.onChange(() => this.panels.forEach((panel) => this.name(panel)));
+  constructor(private readonly extension: vscode.Uri, sidecar: Sidecar, private readonly loops: Loops, composer: Composer) {
+    this.parts = { extension, sidecar, loops, composer, drafts: new Map(), choose: (loopId) => void this.show({ loopId }), openTab: (loop) => void this.openTab(loop, vscode.ViewColumn.Active, false) };
+    this.panel = new PanelView(this.parts, loops);
+    this.heart = setInterval(() => {
+      this.panel.beat();
+      this.tabs.forEach(({ panel }) => panel.beat());
+    }, heartbeat);
+    this.naming = loops.onChange(() => this.tabs.forEach((tab) => this.name(tab)));
   }
 
   /** Shows a loop's transcript; beside: next to what the user works on, who goes on there. */
-  show({ loopId, folder }: LoopParams, beside = false): Panel | undefined {
+  show({ loopId, folder }: LoopParams, beside = false, place?: InLoop): Panel | undefined {
     if (!loopId) return undefined;
     reached('hasWatched');
-    const open = this.panels.get(loopId);
-    if (open) {
-      open.view.reveal(undefined, beside);
-      return open;
-    }
-    const isFree = !vscode.window.tabGroups.activeTabGroup.activeTab; // beside nothing would be a gap
-    const viewColumn = beside && !isFree ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active;
-    const named = this.loops.named(loopId);
-    const title = named?.title ?? loopId;
-    const view = vscode.window.createWebviewPanel(viewType, tabTitle(title), { viewColumn, preserveFocus: beside }, { enableScripts: true });
-    return this.add(view, { loopId, folder: folder ?? named?.folder, title });
+    const loop = loopOf(this.loops, { loopId, folder });
+    if (!this.tabs.has(loopId) && config.opensInPanel()) return this.panel.show(loop, beside, place);
+    const panel = this.openTab(loop, beside ? this.columnBeside() : vscode.ViewColumn.Active, beside);
+    if (place) panel.reveal(place);
+    return panel;
   }
 
   /** Shows where an iteration begins, or a tool call. */
   reveal({ iteration, toolCallId, ...loop }: Place): void {
-    const panel = this.show(loop);
-    if (panel && iteration !== undefined) panel.reveal({ iteration, toolCallId });
+    this.show(loop, false, iteration === undefined ? undefined : { iteration, toolCallId });
   }
 
   /** The loop whose transcript the user looks at. */
   get active(): Panel | undefined {
-    return [...this.panels.values()].find((p) => p.view.active);
+    return [...this.tabs.values()].find(({ view }) => view.active)?.panel ?? this.panel.shown;
   }
 
   async deserializeWebviewPanel(view: vscode.WebviewPanel, state: unknown): Promise<void> {
     const left = readState(state);
-    if (!left || this.panels.has(left.loopId)) return view.dispose();
+    if (!left || this.tabs.has(left.loopId)) return view.dispose();
     const { place, ...loop } = left;
     const panel = this.add(view, loop);
     if (place) panel.reveal(place);
@@ -66,29 +72,50 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
     clearInterval(this.heart);
     this.naming.dispose();
     this.registration.dispose();
-    for (const panel of this.panels.values()) panel.dispose();
+    this.panel.dispose();
+    for (const { panel } of this.tabs.values()) panel.dispose();
+  }
+
+  /** Where a loop that starts is shown: with the transcripts that are there, else next to what the user works on. */
+  private columnBeside(): vscode.ViewColumn {
+    const other = [...this.tabs.values()].find(({ view }) => view.viewColumn !== undefined);
+    if (other?.view.viewColumn) return other.view.viewColumn;
+    const isFree = !vscode.window.tabGroups.activeTabGroup.activeTab; // beside nothing would be a gap
+    return isFree ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside;
+  }
+
+  /** Shows a loop's own tab. */
+  private openTab(loop: Loop, viewColumn: vscode.ViewColumn, preserveFocus: boolean): Panel {
+    const open = this.tabs.get(loop.loopId);
+    if (open) {
+      open.view.reveal(undefined, preserveFocus);
+      return open.panel;
+    }
+    return this.add(vscode.window.createWebviewPanel(viewType, tabTitle(loop.title), { viewColumn, preserveFocus }, { enableScripts: true }), loop);
   }
 
   /** Gives a tab its loop's title; of several with the same one, the later also say when theirs began. */
-  private name(panel: Panel): void {
-    const { loopId } = panel.loop;
+  private name({ view, panel: { loop } }: Tab): void {
+    const { loopId } = loop;
     const named = this.loops.named(loopId);
-    panel.loop.title = named?.title ?? panel.loop.title;
-    const before = [...this.panels.values()];
-    const isTaken = before.slice(0, before.indexOf(panel)).some((p) => p.loop.title === panel.loop.title);
-    const title = facts(tabTitle(panel.loop.title), isTaken && (named?.startedAt ? new Date(named.startedAt).toLocaleString() : loopId));
-    if (panel.view.title !== title) panel.view.title = title;
+    loop.title = named?.title ?? loop.title;
+    const all = [...this.tabs.values()].map((tab) => tab.panel.loop);
+    const isTaken = all.slice(0, all.indexOf(loop)).some((other) => other.title === loop.title);
+    const title = facts(tabTitle(loop.title), isTaken && (named?.startedAt ? new Date(named.startedAt).toLocaleString() : loopId));
+    if (view.title !== title) view.title = title;
   }
 
-  private add(view: vscode.WebviewPanel, loop: LoopParams & { loopId: string; title: string }): Panel {
-    const panel = new Panel(view, loop, this.extension, this.sidecar, this.loops, this.composer());
-    this.panels.set(loop.loopId, panel);
-    this.name(panel);
+  private add(view: vscode.WebviewPanel, loop: Loop): Panel {
+    const icon = (name: string) => vscode.Uri.joinPath(this.extension, 'images', name);
+    view.iconPath = { light: icon('ralph.svg'), dark: icon('ralph-dark.svg') };
+    const tab = { view, panel: new Panel(tabSurface(view), loop, this.parts) };
+    this.tabs.set(loop.loopId, tab);
+    this.name(tab);
     view.onDidDispose(() => {
-      panel.dispose();
-      this.panels.delete(loop.loopId);
+      tab.panel.dispose();
+      this.tabs.delete(loop.loopId);
     });
-    return panel;
+    return tab.panel;
   }
 }
 

@@ -12,5 +12,5 @@ echo '{"folders":[{"path":"one"},{"path":"'"$two"'"},{"path":"repository"}]}' >"
 # On the web VS Code saves by itself what is edited, on the desktop it doesn't. A transcript that opens
 # by itself comes when the server has told of its loop: it would cover what a test has opened meanwhile.
 AGENT_PACE_MS=20 node ../../tools/editors/vscode-host-tests.mjs --vscode "$1" --extension . --tests test/host/index.cjs \
-  --out "out/host-$1" --workspace "$workspace/both.code-workspace" --programs test/agent --settings '{"files.autoSave":"off","ralph.transcript.openOnStart":false}' \
+  --out "out/host-$1" --workspace "$workspace/both.code-workspace" --programs test/agent --settings '{"files.autoSave":"off","ralph.transcript.openOnStart":false,"ralph.transcript.openIn":"editor"}' \
   --machine "{\"ralph.server.path\":\"$RALPH_LSP\",\"typescript.tsdk\":\"$PWD/node_modules/typescript-server/lib\"}"

@@ -26,6 +26,13 @@ test('no title bar of a transcript has a button: two of them may be seen, and a 
   assert.deepEqual(buttons.filter((b) => b.when.includes('activeWebviewPanelId')).map((b) => b.command), []);
 });
 
+test('the panel is in the secondary side bar, and nowhere where there is none', () => {
+  const { viewsContainers, views } = manifest.contributes;
+  const [container] = viewsContainers.secondarySidebar as { id: string }[];
+  assert.deepEqual((views[container!.id] as object[]).map((v) => ({ ...v, icon: '' })), [{ type: 'webview', id: 'ralph.panel', name: '%view.panel%', contextualTitle: 'Ralph', icon: '', when: 'ralph.hasPanel' }]);
+  assert.ok(read('src/panel/panelView.ts').includes("'ralph.panel'"));
+});
+
 test('the palette has no command that is about a loop where there was none', () => {
   const hidden = new Set((manifest.contributes.menus.commandPalette as { command: string }[]).map((m) => m.command));
   const shown = (manifest.contributes.commands as { command: string }[]).map((c) => c.command.replace('ralph.', '')).filter((id) => !hidden.has(`ralph.${id}`));

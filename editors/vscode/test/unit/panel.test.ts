@@ -5,8 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { readMessage, readState } from '../../src/panel/messages';
+import { rowsOf } from '../../src/panel/loopRows';
 import { fileIn } from '../../src/panel/paths';
-import type { Update } from '../../src/wire';
+import { hasSecondarySideBar } from '../../src/panel/surface';
+import type { LoopStatus, Update } from '../../src/wire';
 import { Finder } from '../../webview/finder';
 import { Heights } from '../../webview/heights';
 import { partRows } from '../../webview/rows';
@@ -18,17 +20,31 @@ const call = (toolCallId: string): Update => ({ sessionUpdate: 'tool_call', tool
 
 test('messages of the page are believed only as far as they go', () => {
   const good = [
-    { type: 'ready' }, { type: 'asText' }, { type: 'act', can: 'next' }, { type: 'want', generation: 1, index: 0 }, { type: 'open', path: 'a.go', line: 3, column: undefined }, { type: 'changes', iteration: 2 },
+    { type: 'ready' }, { type: 'asText' }, { type: 'asTab' }, { type: 'act', command: 'ralph.next' }, { type: 'choose', loopId: 'ralph-1' }, { type: 'draft', text: '' }, { type: 'want', generation: 1, index: 0 }, { type: 'open', path: 'a.go', line: 3, column: undefined }, { type: 'changes', iteration: 2 },
     { type: 'offer', offer: { title: 'Resume', command: 'ralph.loop.resume', arguments: [{ loopId: 'x' }] } }, { type: 'find', search: 1, text: 'x' },
     { type: 'talk', title: 'Steer', text: 'Mind the\ngap' }, { type: 'chip', label: 'Agent' }, { type: 'mention', id: 2, text: '' }, { type: 'selection' },
   ];
   for (const m of good) assert.deepEqual(readMessage(m), m);
   const bad: unknown[] = [
     undefined, null, 'ready', [], {}, { type: 'eval' }, { type: 'want', generation: -1, index: 0 }, { type: 'want', generation: 1, index: 1.5 }, { type: 'open' }, { type: 'open', path: 3 },
-    { type: 'open', path: 'x'.repeat(5000) }, { type: 'open', path: 'a', line: '1' }, { type: 'find', search: 1, text: 'x'.repeat(2000) }, { type: 'output', iteration: 1 }, { type: 'act' }, { type: 'act', can: '' }, { type: 'talk', title: 'Steer', text: '' }, { type: 'talk', text: 'x' }, { type: 'talk', title: 'Steer', text: 'x'.repeat(1 << 21) }, { type: 'chip' }, { type: 'mention', id: -1, text: 'x' },
+    { type: 'open', path: 'x'.repeat(5000) }, { type: 'open', path: 'a', line: '1' }, { type: 'find', search: 1, text: 'x'.repeat(2000) }, { type: 'output', iteration: 1 }, { type: 'act' }, { type: 'act', command: '' }, { type: 'choose' }, { type: 'choose', loopId: '' }, { type: 'draft', text: 3 }, { type: 'draft', text: 'x'.repeat(1 << 21) }, { type: 'talk', title: 'Steer', text: '' }, { type: 'talk', text: 'x' }, { type: 'talk', title: 'Steer', text: 'x'.repeat(1 << 21) }, { type: 'chip' }, { type: 'mention', id: -1, text: 'x' },
     { type: 'offer', offer: { title: 'x', command: 'workbench.action.terminal.new' } }, { type: 'offer', offer: { title: 'x', command: 'ralph.loop.start', arguments: ['rm'] } }, { type: 'offer', offer: { command: 'ralph.loop.start' } },
   ];
   for (const m of bad) assert.equal(readMessage(m), undefined, JSON.stringify(m));
+});
+
+test('a row of the list of loops is read out as it is seen', () => {
+  const loop: LoopStatus = { loopId: 'r', folder: 'file:///x', title: 'fix the parser', state: 'running', text: '3/50 · $1.42', line: '3/50 · $1.42 · bash go test', class: 'info', live: true, busy: true, owned: true };
+  const asks: LoopStatus = { ...loop, loopId: 'q', state: 'waiting', line: '1/50 · asks: Bash ls', busy: false, questions: [{ id: '1', kind: 'permission', title: 'Bash ls' }] };
+  const done: LoopStatus = { ...loop, loopId: 'd', state: 'ended', text: 'done · $2.79', line: undefined, class: 'ok', live: false, busy: false };
+  const rows = rowsOf([asks, loop, { ...loop, loopId: 'p', state: 'paused', busy: false }, done, { ...loop, loopId: undefined }], 'd');
+  assert.deepEqual(rows.map((r) => [r.loopId, r.mark, r.state, r.isShown]), [['q', 'asks', 'waiting', false], ['r', 'busy', 'running', false], ['p', 'waits', 'paused', false], ['d', 'ok', '', true]]);
+  assert.deepEqual([rows[0]!.label, rows[3]!.label], ['fix the parser, waiting, 1/50 · asks: Bash ls', 'fix the parser, done · $2.79']);
+});
+
+test('only a VS Code that has the place shows the panel', () => {
+  for (const version of ['1.106.0', '1.139.1', '1.106.0-insider', '2.0.0']) assert.equal(hasSecondarySideBar(version), true, version);
+  for (const version of ['1.95.0', '1.100.3', '1.105.1', '0.200.0']) assert.equal(hasSecondarySideBar(version), false, version);
 });
 
 test('what a window left is read with the same care', () => {

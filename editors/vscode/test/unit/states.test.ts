@@ -8,6 +8,7 @@ import { colours, iconOf, icons, notified } from '../../src/show';
 import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText';
 import { LoopRecord } from '../../src/loopRecord';
 import { roots, type TreeInput } from '../../src/treeModel';
+import { icons as drawn } from '../../webview/icons';
 import type { LoopStatus, PastLoop, Said } from '../../src/wire';
 
 declare const ROOT: string;
@@ -31,7 +32,7 @@ function forgotten(l: LoopStatus): string[] {
   const check = (knows: boolean, where: string) => { if (!knows) forgot.push(where); };
   check(bar(model(l)).text === `$(${iconOf(l)}) Ralph ${l.text}` && !bar(model(l)).idle, 'the status bar');
   const node = roots(tree({ loops: [l] }))[0]!;
-  check(node.label === l.title && node.description!.includes(l.text!) && node.hover!().includes('| Now |'), 'the tree');
+  check(node.label === l.title && node.reveals === true && node.description!.includes(l.text!) && node.hover!().includes('| Now |'), 'the tree');
   const links = tooltip(model(l), 0);
   for (const { label } of l.details ?? []) check(links.includes(`| ${label.replaceAll(' ', '\u00a0')} |`), `the tooltip: ${label}`);
   for (const can of canOf(l)) {
@@ -59,9 +60,29 @@ test('no place has forgotten a state', () => {
 
 test('a transcript has buttons for what its own loop can do', () => {
   const { loops }: { loops: LoopStatus[] } = wire('states');
-  for (const l of loops) assert.deepEqual(buttonsOf(l).map((b) => b.can), ['next', 'detach'].filter((can) => canOf(l).includes(can)), l.state);
-  assert.ok(loops.some((l) => buttonsOf(l).length > 0) && loops.some((l) => buttonsOf(l).length === 0));
+  const of = (l: LoopStatus) => buttonsOf(l).map((b) => b.label);
+  const commands = { resume: 'Resume', pause: 'Pause', next: 'Next', cancel: 'Stop' };
+  for (const l of loops.filter((one) => one.state !== 'ended')) assert.deepEqual(of(l), Object.entries(commands).flatMap(([can, label]) => (canOf(l).includes(can) ? [label] : [])), l.state);
+  const running = loops.find((l) => l.state === 'running')!;
+  assert.deepEqual(of(running), ['Pause', 'Next', 'Stop']);
+  assert.deepEqual(of(loops.find((l) => l.state === 'paused')!), ['Resume', 'Stop']);
+  assert.deepEqual(of(loops.find((l) => l.state === 'cancelling')!), [], 'it is ending');
+  const ended = loops.find((l) => l.state === 'ended')!;
+  assert.deepEqual(of(ended), ['Resume', 'Review changes', 'Undo changes...', 'Start again']);
+  assert.deepEqual(of({ ...ended, can: [], host: 'box-1' }), [], 'its files are on another machine');
   assert.deepEqual(buttonsOf(undefined), []);
+  for (const { title, label, icon } of loops.flatMap(buttonsOf)) {
+    assert.ok(title.toLowerCase().includes(label.toLowerCase()), `${title} is what is read out, ${label} what is seen`);
+    assert.ok(drawn[icon], `the page has no icon ${icon}`);
+  }
+});
+
+test('a loop in the list leaves room for how it stands, and says all of its title in the hover', () => {
+  const [running] = (wire('states').loops as LoopStatus[]).filter((l) => l.state === 'running');
+  const title = 'make every test of the parser pass, one after another';
+  const [node] = roots(tree({ loops: [{ ...running!, title }] }));
+  assert.deepEqual([node!.label, node!.description], ['make every test of the pars…', running!.text]);
+  assert.ok(node!.hover!().includes(title));
 });
 
 test('what was offered is there as long as its loop can do it', () => {

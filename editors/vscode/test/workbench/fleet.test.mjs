@@ -60,7 +60,7 @@ test('a loop of a fleet is followed, steered and fetched as one of this machine'
       await w.statusIs(/Ralph [12]\/5/);
       await w.run('Ralph: Show Output');
       await w.transcriptRow('The tests first, for the 2. time.').waitFor();
-      await w.treeRow('box-1').click();
+      await w.treeRow('box-1').locator('.monaco-tl-twistie').click();
       await w.treeRow('Iteration 2').waitFor();
       await w.screenshot('fleet-running');
     });

@@ -35,7 +35,7 @@ export class Workbench {
     w.server = await startServer({
       agentHost: await agentHost?.(w), vscode, work: w.work, log: path.join(out, `server-${process.pid}.log`), programs: programs ?? path.dirname(w.agent),
       machine: { 'ralph.server.path': w.sidecar, ...machine },
-      settings: { 'window.autoDetectColorScheme': true, ...settings }, ...options,
+      settings: { 'window.autoDetectColorScheme': true, 'ralph.transcript.openIn': 'editor', ...settings }, ...options,
     });
     const { browser, context } = await startBrowser(vscode, { colorScheme, viewport });
     w.browser = browser;

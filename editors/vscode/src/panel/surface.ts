@@ -1,0 +1,35 @@
+// Where a transcript is shown: a tab of an editor, or the view that is in a side bar.
+import type * as vscode from 'vscode';
+
+export interface Surface {
+  readonly webview: vscode.Webview;
+  /** The user can see it. */
+  readonly visible: boolean;
+  readonly isPanel: boolean;
+  /** Brings it to the front. */
+  show(keepsFocus: boolean): void;
+  /** Tells when it came into view, or went out of it. */
+  onSeen(listener: () => void): vscode.Disposable;
+}
+
+export const tabSurface = (view: vscode.WebviewPanel): Surface => ({
+  webview: view.webview,
+  get visible() { return view.visible; },
+  isPanel: false,
+  show: (keepsFocus) => view.reveal(undefined, keepsFocus),
+  onSeen: (listener) => view.onDidChangeViewState(listener),
+});
+
+export const viewSurface = (view: vscode.WebviewView): Surface => ({
+  webview: view.webview,
+  get visible() { return view.visible; },
+  isPanel: true,
+  show: (keepsFocus) => view.show(keepsFocus),
+  onSeen: (listener) => view.onDidChangeVisibility(listener),
+});
+
+/** Whether an extension's view can be in the secondary side bar, by the version of VS Code: since 1.106. */
+export function hasSecondarySideBar(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+  return major > 1 || (major === 1 && minor >= 106);
+}
