@@ -1,9 +1,10 @@
 // The panel in the secondary side bar: it lists the loops, shows one, and commands it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import fs from 'node:fs';
 import { after, before, describe, it as test } from 'node:test';
 import { until, Workbench } from './world.mjs';
+
+const works = 'echo changed >> src.txt; while [ -f hold ]; do sleep 0.1; done\n'; // in each iteration: an agent that ends has no other that follows
 
 describe('the panel', { timeout: 1_800_000 }, () => {
   let w;
@@ -11,7 +12,7 @@ describe('the panel', { timeout: 1_800_000 }, () => {
   before(async () => {
     w = await Workbench.open({
       viewport: { width: 1400, height: 800 }, colorScheme: 'dark',
-      files: { 'do-1.sh': 'echo changed >> src.txt; while [ -f hold ]; do sleep 0.1; done\n', 'src.txt': 'one\n', hold: '', '.gitignore': 'hold\n.pi\n' },
+      files: { 'do-1.sh': works, 'do-2.sh': works, 'src.txt': 'one\n', hold: '', '.gitignore': 'hold\n.pi\n' },
       settings: { 'ralph.transcript.openIn': 'panel', 'ralph.transcript.openOnStart': true },
       keybindings: [
         { key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'do 1', completionPromise: 'DONE', maxIterations: 4 } },
