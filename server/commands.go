@@ -94,7 +94,7 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 	task, err := c.read(arguments[0])
 	if err != nil {
 		m.User.Answer(nil, err)
-		return nil, err
+		return nil, refusal.Of(err)
 	}
 	remoteID := m.remote.Find(task.target)
 	if err := m.mayAsk(id, c, task, remoteID); err != nil {

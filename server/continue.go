@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -19,7 +20,7 @@ func (s *starter) goOn(ctx context.Context, folder string, options start.Options
 	files := s.Files(folder)
 	var cfg setup.Config
 	err = s.withTrust(ctx, trust, func() error {
-		settings, err := loadSettings(files)
+		settings, err := service.LoadSettings(files)
 		if err != nil {
 			return err
 		}

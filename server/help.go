@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/server/doctor"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -19,15 +19,11 @@ func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) 
 	if err != nil && p.Folder != "" {
 		return nil, err
 	}
-	checks := doctor.Examine(ctx, m.version, m.Files(path))
-	if m.remote.Fleet != nil {
-		checks = append(checks, m.remote.Fleet.Check(ctx))
-	}
-	return answers.DoctorResult{Checks: checks}, nil
+	return answers.DoctorResult{Checks: m.reader.service.Doctor(ctx, m.version, path)}, nil
 }
 
 func (s *starter) sandbox(ctx context.Context, p wire.SandboxParams) (any, error) {
-	return doctor.SetSandbox(ctx, config.FilesOf("", backends.Names()), p.Mode)
+	return service.SetSandbox(ctx, config.FilesOf("", backends.Names()), p.Mode)
 }
 
 func (m *manager) help(context.Context, struct{}) (any, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -215,7 +216,7 @@ func (l *launcher) close() {
 // launchInstead ends the loop that the user was asked about, and starts another. What
 // is there by now instead of that one is left alone, so the start may be refused.
 func (l *launcher) launchInstead(cfg setup.Config, end func() error) (*folders.Managed, error) {
-	if _, _, err := CheckStart(cfg); err != nil { // the answer may have taken long
+	if _, _, err := service.CheckStart(cfg); err != nil { // the answer may have taken long
 		return nil, err
 	}
 	if err := end(); err != nil && !errors.Is(err, loop.ErrNotRunning) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -38,7 +39,7 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 	prompt := withSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings
 	err = s.withTrust(ctx, p.Trust, func() error {
-		settings, err = loadSettings(s.Files(cwd))
+		settings, err = service.LoadSettings(s.Files(cwd))
 		return err
 	})
 	if err != nil {

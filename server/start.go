@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -80,7 +81,7 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	var cfg setup.Config
 	var settings config.Settings
 	err = s.withTrust(ctx, p.Trust, func() (err error) {
-		if settings, err = loadSettings(files); err == nil && p.Trust && settings.Trust != nil {
+		if settings, err = service.LoadSettings(files); err == nil && p.Trust && settings.Trust != nil {
 			return settings.Trust
 		}
 		if err == nil {
@@ -91,7 +92,7 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := CheckStart(cfg); err != nil {
+	if _, _, err := service.CheckStart(cfg); err != nil {
 		return nil, err
 	}
 	r, err := s.launchAsWanted(ctx, &cfg, treeWanted(p, request), p.Replace, settings)

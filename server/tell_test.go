@@ -9,8 +9,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/server/doctor"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -134,7 +134,7 @@ func TestAnOfferIsWithdrawnWhenThePromiseChanges(t *testing.T) {
 
 func TestTheDoctorKnowsThePromptsPromise(t *testing.T) {
 	find := func(dir, id string) (found []answers.Check) {
-		for _, c := range doctor.Examine(t.Context(), "v", config.FilesOf(dir, nil)) {
+		for _, c := range (&service.Service{Files: func(dir string) config.Files { return config.FilesOf(dir, nil) }}).Doctor(t.Context(), "v", dir) {
 			if c.ID == id {
 				found = append(found, c)
 			}

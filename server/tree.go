@@ -9,12 +9,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // treeWanted is the worktree that a start asks for.
@@ -40,7 +38,7 @@ func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted st
 	made, err := wanted.Make(ctx, cfg, settings, out)
 	out.flush()
 	if err != nil {
-		return nil, noTree(err)
+		return nil, err
 	}
 	r, err := s.launcher.launch(*cfg)
 	if err != nil {
@@ -48,14 +46,6 @@ func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted st
 	}
 	s.workspace.MadeIn(cfg.Folder, origin)
 	return r, nil
-}
-
-// noTree gives the errors of a start's worktree their reason.
-func noTree(err error) error {
-	if errors.As(err, new(*worktree.Error)) || errors.As(err, new(*start.SetupError)) {
-		return refusal.Failed(wire.ReasonNoWorktree, err, nil)
-	}
-	return err
 }
 
 // setupLog shows the editor what the commands print that prepare a worktree, line by line.

@@ -91,7 +91,7 @@ func (s *Service) Land(ctx context.Context, t worktree.Tree, p wire.LandParams) 
 	defer release()
 	done, err := worktree.Land(ctx, t, o)
 	if err != nil {
-		return said, "", landingError(err)
+		return said, "", err
 	}
 	if !done.Already {
 		branch = done.Into
@@ -131,19 +131,11 @@ func (s *Service) Discard(ctx context.Context, t worktree.Tree, p wire.LandParam
 	done, err := worktree.Discard(ctx, t, loop.OwnFilesIn(t), dryRun)
 	switch {
 	case err != nil:
-		return answers.LandResult{}, landingError(err)
+		return answers.LandResult{}, err
 	case dryRun:
 		return answers.DiscardQuestion(p, done), nil
 	}
 	return answers.DiscardedOf(done), nil
-}
-
-// landingError gives a worktree that is gone its reason.
-func landingError(err error) error {
-	if errors.Is(err, worktree.ErrGone) {
-		return failed(wire.ReasonNoWorktree, err)
-	}
-	return err
 }
 
 // TreePatch is all that a loop did in its worktree, for git apply.

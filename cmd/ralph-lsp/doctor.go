@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/server/doctor"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -28,7 +27,7 @@ func newDoctor() *cobra.Command {
 	all := cmd.Flags().Bool("all", false, "show the settings that are built in and the agents that are missing, too")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out := cmd.OutOrStdout()
-		checks := append(doctor.Examine(cmd.Context(), programVersion(), filesOf(dir)), checkTerminal(out)) // which only matters here
+		checks := append(local.Doctor(cmd.Context(), programVersion(), dir), checkTerminal(out)) // which only matters here
 		if *asJSON {
 			terminal.WriteJSON(out, answers.DoctorResult{Checks: checks})
 			return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/server"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -35,7 +35,7 @@ func startOrReplace(cmd *cobra.Command, cfg setup.Config, replace bool, start fu
 			return &exitError{terminal.ExitFailed, "nothing was started; to go on with the loop of this folder: ralph-lsp resume" + terminal.InFolderOf(cfg.Folder)}
 		}
 	}
-	if _, _, err := server.CheckStart(cfg); err != nil {
+	if _, _, err := service.CheckStart(cfg); err != nil {
 		return err
 	}
 	if err := makeRoom(cmd, cfg.Folder, err); err != nil {

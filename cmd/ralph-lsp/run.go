@@ -21,7 +21,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/server"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -139,7 +139,7 @@ func (l *loopFlags) start(cmd *cobra.Command, asked start.Asked) error {
 		fmt.Fprint(cmd.OutOrStdout(), "\nA start takes\n"+strings.NewReplacer("- `", "  ", "`", "", `\<`, "<").Replace(start.FlagList()))
 		return err
 	}
-	preview := server.Preview{Replace: l.replace}
+	preview := service.Preview{Replace: l.replace}
 	var files config.Files
 	var settings config.Settings
 	if l.dryRun {
@@ -300,7 +300,7 @@ func (l *loopFlags) follow(cmd *cobra.Command, cfg setup.Config, begun func(id s
 // driveInTree runs a loop in a worktree that is made for it. One that can't begin
 // leaves none.
 func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start.Tree, settings config.Settings) error {
-	if _, _, err := server.CheckStart(cfg); err != nil {
+	if _, _, err := service.CheckStart(cfg); err != nil {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
@@ -326,7 +326,7 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start
 
 // tellPreview says what a start would do, as editors say it, and fails if it would be
 // refused. A prompt that its user hasn't written is shown.
-func (l *loopFlags) tellPreview(cmd *cobra.Command, preview server.Preview, showsPrompt bool) error {
+func (l *loopFlags) tellPreview(cmd *cobra.Command, preview service.Preview, showsPrompt bool) error {
 	out := cmd.OutOrStdout()
 	p := terminal.PaletteFor(out)
 	result, err := preview.Result(cmd.Context(), func(string) []wire.Command { return nil })

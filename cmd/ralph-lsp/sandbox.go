@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/server/doctor"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -33,7 +33,7 @@ it stands here, and what agents behind walls see of your home.`,
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		files := filesOf(dir)
 		if len(args) == 1 {
-			result, err := doctor.SetSandbox(cmd.Context(), files, args[0])
+			result, err := service.SetSandbox(cmd.Context(), files, args[0])
 			if err == nil {
 				fmt.Fprintln(cmd.OutOrStdout(), terminal.Line(result.Text))
 			}
@@ -44,7 +44,7 @@ it stands here, and what agents behind walls see of your home.`,
 			return badConfig(err)
 		}
 		out := cmd.OutOrStdout()
-		if err := printChecks(out, []answers.Check{doctor.CheckSandbox(cmd.Context(), settings)}, true); err != nil {
+		if err := printChecks(out, []answers.Check{service.CheckSandbox(cmd.Context(), settings)}, true); err != nil {
 			return err
 		}
 		return printOpenings(out, settings.Sandbox, dir)

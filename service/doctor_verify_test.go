@@ -1,4 +1,4 @@
-package doctor
+package service
 
 import (
 	"os"
@@ -37,7 +37,7 @@ backend = "claude"
 			t.Fatal(err)
 		}
 		var got []string
-		for _, c := range Examine(t.Context(), "test", files) {
+		for _, c := range (&Service{Files: func(string) config.Files { return files }}).Doctor(t.Context(), "test", files.Folder) {
 			if strings.HasPrefix(c.ID, "verify") {
 				got = append(got, map[bool]string{true: "+", false: "-"}[c.OK]+c.ID+": "+c.Message)
 			}

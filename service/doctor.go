@@ -1,5 +1,4 @@
-// Package doctor checks whether loops can run on a machine and in a folder, and says what is missing.
-package doctor
+package service
 
 import (
 	"cmp"
@@ -24,9 +23,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// Examine checks that loops can run in the folder of the files, if they have
-// one. A failed check that isn't optional keeps them from running.
-func Examine(ctx context.Context, version string, files config.Files) []answers.Check {
+// Doctor checks that loops can run in a folder, "" for none, and says what is missing. version is that
+// of the program. A failed check that isn't optional keeps loops from running.
+func (s *Service) Doctor(ctx context.Context, version, folder string) []answers.Check {
+	files := s.Files(folder)
 	checks := []answers.Check{{ID: "version", OK: true, Message: fmt.Sprintf("ralph-lsp %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)}}
 	if backends.Unheld != "" {
 		checks = append(checks, answers.Check{ID: "processes", Optional: true, Message: backends.Unheld})
@@ -47,6 +47,9 @@ func Examine(ctx context.Context, version string, files config.Files) []answers.
 	if dir := files.Folder; dir != "" && err == nil {
 		checks = append(checks, promiseChecks(dir, settings)...)
 		checks = append(checks, snapshotChecks(dir, settings)...)
+	}
+	if s.Remote != nil {
+		checks = append(checks, s.Remote.Check(ctx))
 	}
 	return checks
 }

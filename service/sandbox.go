@@ -1,4 +1,4 @@
-package doctor
+package service
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -40,7 +39,7 @@ func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 // loops. If walls can't be made here, it writes nothing and says why.
 func SetSandbox(ctx context.Context, files config.Files, mode string) (wire.SandboxResult, error) {
 	if mode != sandbox.Workspace && mode != sandbox.Off {
-		return wire.SandboxResult{}, refusal.Invalid("mode", "mode is %q: say workspace or off", mode)
+		return wire.SandboxResult{}, invalid("mode", "mode is %q: say workspace or off", mode)
 	}
 	settings, err := config.Files{UserDir: files.UserDir, Builtin: files.Builtin}.Load()
 	if err == nil && mode == sandbox.Workspace {
