@@ -24,8 +24,7 @@ func (s *starter) goOn(ctx context.Context, folder string, options start.Options
 		if err != nil {
 			return err
 		}
-		resolver := start.Resolver{Start: options, Settings: settings, Detect: s.agents.detect}
-		cfg, err = resolver.Continue(ctx, found, files)
+		cfg, _, err = start.Resolver{Was: &found, Start: options, Settings: settings, Detect: s.agents.detect}.Resolve(ctx)
 		return err
 	})
 	if err != nil {

@@ -207,7 +207,9 @@ func (l *loopFlags) resume(cmd *cobra.Command, folder string) error {
 	}
 	var cfg setup.Config
 	err = withTrust(cmd, func() error {
-		cfg, err = l.resolver(cmd, settings).Continue(cmd.Context(), found, files)
+		resolver := l.resolver(cmd, settings)
+		resolver.Was = &found
+		cfg, _, err = resolver.Resolve(cmd.Context())
 		return err
 	})
 	if err != nil {

@@ -95,7 +95,7 @@ func TestALoopThatGoesOnStillAsks(t *testing.T) {
 		{"the start's word", settings.Said{Permissions: "agent"}, "", settings.Said{Permissions: "ask", AskTimeout: minute}, false, false, time.Minute},
 	} {
 		files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
-		cfg, err := Resolver{Start: Options{Said: tt.start}, Settings: settingsOf(t, tt.file)}.Continue(t.Context(), Found{State: loopstate.State{Backend: "claude", Said: tt.found}}, files)
+		cfg, err := goOn(t, Resolver{Start: Options{Said: tt.start}, Settings: settingsOf(t, tt.file)}, Found{State: loopstate.State{Backend: "claude", Said: tt.found}}, files)
 		if err != nil || cfg.Ask != tt.asks || *cfg.Said.Instruct == tt.isQuiet || cfg.Unanswered != tt.unanswered || cfg.Said.Live == "on" || cfg.Said.OnClose == "keep" {
 			t.Errorf("%s: %v, %v, %v, %+v", tt.name, err, cfg.Ask, cfg.Unanswered, cfg.Said)
 		}

@@ -2,9 +2,11 @@ package start
 
 import (
 	"cmp"
+	"context"
 	"errors"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -54,14 +56,22 @@ func (r Resolver) gateSources(check verify.Check, to Sources) {
 	}
 }
 
-// check is how the promises of a loop are verified, and who says so.
-func (r Resolver) check() (verify.Check, config.Source, error) {
-	c, err := r.Start.Check.over(r.Settings.Verify)
-	from := cmp.Or(r.Settings.Source("verify.command"), config.FromDefault)
+// verify sets how the promises of a loop are verified, and tells who says so.
+func (r Resolver) verify(ctx context.Context, cfg *setup.Config, to Sources) (err error) {
+	to["verify"] = cmp.Or(r.Settings.Source("verify.command"), config.FromDefault)
 	if r.Start.Check != (Check{}) {
-		from = config.FromStart
+		to["verify"] = config.FromStart
 	}
-	return c, from, err
+	if cfg.Verify, err = r.Start.Check.over(r.Settings.Verify); err != nil {
+		return err
+	}
+	r.gateSources(cfg.Verify, to)
+	if r.Was == nil {
+		cfg.Suggested = r.suggest(cfg.Verify)
+		cfg.SetUp = r.Start.Tree.Wanted && len(r.Settings.Worktree.Setup) > 0
+	}
+	cfg.Reviewer, err = r.Reviewer(ctx, cfg.Verify)
+	return err
 }
 
 // suggest is a check that the folder has, where no command verifies and none is refused.

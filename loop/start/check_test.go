@@ -54,7 +54,7 @@ func TestALoopThatGoesOnHasTheCheckOfItsStart(t *testing.T) {
 	Remember(files, loopConfig(t, Check{Verify: "make check"}), "ralph-1")
 	goOn := func(said Check, id string) string {
 		found.LoopID = id
-		cfg, err := Resolver{Settings: settingsOf(t, "verify.command = \"true\""), Start: Options{Check: said}, Detect: detectPi}.Continue(t.Context(), found, files)
+		cfg, err := goOn(t, Resolver{Settings: settingsOf(t, "verify.command = \"true\""), Start: Options{Check: said}, Detect: detectPi}, found, files)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestALoopThatWasNotStartedHereIsAStrangers(t *testing.T) {
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Trusted: true}
 	Remember(files, loopConfig(t, Check{}), "ralph-mine")
 	for id, want := range map[string]bool{"ralph-mine": false, "ralph-found": true, "": true} {
-		cfg, err := Resolver{Settings: settingsOf(t, ""), Detect: detectPi}.Continue(t.Context(), Found{State: loopstate.State{LoopID: id, Backend: "pi"}}, files)
+		cfg, err := goOn(t, Resolver{Settings: settingsOf(t, ""), Detect: detectPi}, Found{State: loopstate.State{LoopID: id, Backend: "pi"}}, files)
 		if err != nil || cfg.Stranger != want {
 			t.Errorf("%s: %v, %v", id, cfg.Stranger, err)
 		}
@@ -108,7 +108,7 @@ func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 		same bool
 	}{{file, true}, {strings.ReplaceAll(file, "strict", "meek"), false}} {
 		goOn := func() setup.Config {
-			cfg, err := Resolver{Settings: settingsOf(t, tt.file), Detect: detectPi}.Continue(t.Context(), Found{State: loopstate.State{LoopID: "ralph-1", Backend: "pi"}}, files)
+			cfg, err := goOn(t, Resolver{Settings: settingsOf(t, tt.file), Detect: detectPi}, Found{State: loopstate.State{LoopID: "ralph-1", Backend: "pi"}}, files)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,8 +12,8 @@ import (
 // tighten makes the limits of a state file no looser than the user's, but for
 // what the start says, and tells what was not taken. A loop that the user
 // started here keeps its limits; any other may be a stranger's.
-func (r Resolver) tighten(cfg *setup.Config, found Found, files config.Files) {
-	if files.KnowsLoop(found.LoopID) {
+func (r Resolver) tighten(cfg *setup.Config, found Found) {
+	if r.Settings.Files.KnowsLoop(found.LoopID) {
 		return
 	}
 	change, own := &cfg.Change.Given, r.Settings.Limits
@@ -31,9 +31,9 @@ func (r Resolver) tighten(cfg *setup.Config, found Found, files config.Files) {
 
 // isStrangersChoice says whether a state file that may be a stranger's chooses
 // one of the user's hats, or another agent than the files name.
-func (r Resolver) isStrangersChoice(named Agent, found Found, files config.Files) bool {
+func (r Resolver) isStrangersChoice(named Agent, found Found) bool {
 	isOther := named.Name != "" && r.Settings.Backend != config.Auto && named.Name != r.Settings.Backend
-	return (named.Hat != "" || found.isHanding() || isOther) && !files.KnowsLoop(found.LoopID)
+	return (named.Hat != "" || found.isHanding() || isOther) && !r.Settings.Files.KnowsLoop(found.LoopID)
 }
 
 // Adopt lets the state file that is a start's prompt say what the start

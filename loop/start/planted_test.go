@@ -47,7 +47,7 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 		{"what the start says counts", "ralph-found", files, loose, loop.Patch{Given: limits.Given{MaxIterations: new(500), MaxDuration: new(limits.Duration(0))}},
 			loop.Limits{MaxIterations: 500, MaxCostUSD: 2, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 6},
 	} {
-		cfg, err := Resolver{Settings: s, Start: Options{Limits: tt.start}, Detect: detectPi}.Continue(t.Context(),
+		cfg, err := goOn(t, Resolver{Settings: s, Start: Options{Limits: tt.start}, Detect: detectPi},
 			Found{"state.md", loopstate.State{LoopID: tt.id, Backend: "pi", Given: tt.limits.All()}}, tt.files)
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
 		{"no agent of the user's", settingsOf(t, ""), Found{State: loopstate.State{Backend: "pi"}}, Agent{}, false},
 	} {
 		tt.found.File = "state.md"
-		_, err := Resolver{Settings: tt.settings, Start: Options{Agent: tt.named}, Detect: detectPi}.Continue(t.Context(), tt.found, files)
+		_, err := goOn(t, Resolver{Settings: tt.settings, Start: Options{Agent: tt.named}, Detect: detectPi}, tt.found, files)
 		if asks := errors.As(err, new(*config.UntrustedError)); asks != tt.asks || err != nil && !asks {
 			t.Errorf("%s: %v", tt.name, err)
 		}

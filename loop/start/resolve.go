@@ -18,10 +18,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limited"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // Options are what a start says, or an editor's settings. What is empty or nil
@@ -41,7 +39,8 @@ type Sources map[string]config.Source
 
 // Resolver makes the configuration of a loop of what was asked for.
 type Resolver struct {
-	Prompt   string // may name the promise, see promiseOf
+	Prompt   string // may name the promise, see PromiseOf
+	Was      *Found // the loop that goes on; nil: one begins
 	Start    Options
 	Editor   Options
 	Settings config.Settings
@@ -50,8 +49,10 @@ type Resolver struct {
 	Attended bool  // somebody is there who can talk to the agent
 }
 
-// Resolve chooses agent, arguments, model, hat, limits, promise and rules of a
-// loop with the prompt; the other fields of its configuration are the caller's.
+// Resolve chooses agent, arguments, model, hat, limits, promise and rules of a loop; the other fields of its configuration are
+// the caller's. A loop that goes on has the agent that the start names, else the one of its state file, else, as other tools
+// write none, the one of the settings. Anybody can write such a file, so a program or arguments of it must be known from a
+// start, or be trusted.
 //
 // Errors: *backends.NotFoundError, *backends.UnknownError, *UnknownHatError,
 // *NoModelError, *ArgumentError, *agents.UnknownError; *config.UntrustedError behind a
@@ -68,77 +69,82 @@ func (r Resolver) resolve(ctx context.Context) (setup.Config, Sources, error) {
 	if err := CheckTemplate(r.Prompt); err != nil {
 		return setup.Config{}, nil, err
 	}
-	cfg := setup.Config{
-		Prompt: r.Prompt,
-		Model:  cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
+	cfg := setup.Config{Prompt: r.Prompt, Model: cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model)}
+	if r.Was != nil {
+		r.takeUp(&cfg)
 	}
 	r.say(&cfg)
-	if cfg.Prompt == "" && cfg.Said.Plan != "" {
-		cfg.Prompt = setup.PlanPrompt(cfg.Said.Plan)
-	}
 	r.keep(&cfg)
 	sources := r.limits(&cfg)
-	if sources["completionPromise"] == config.FromDefault {
-		if promise := PromiseOf(r.Prompt); promise != "" {
-			cfg.Promise, sources["completionPromise"] = promise, config.FromPrompt
-		}
-	}
-	cfg.PromiseFrom = string(sources["completionPromise"])
-	r.wall(&cfg)
-	ctx = backends.ForLoop(ctx, cfg.Sandbox, r.Settings.Files.Folder)
-	r.offerWalls(ctx, &cfg, sources["sandbox"])
-	var err error
-	if cfg.Verify, sources["verify"], err = r.check(); err != nil {
+	ctx = r.wall(ctx, &cfg, sources["sandbox"])
+	if err := r.verify(ctx, &cfg, sources); err != nil {
 		return cfg, sources, err
 	}
-	r.gateSources(cfg.Verify, sources)
-	cfg.Suggested = r.suggest(cfg.Verify)
-	cfg.SetUp = r.Start.Tree.Wanted && len(r.Settings.Worktree.Setup) > 0
-	if cfg.Reviewer, err = r.Reviewer(ctx, cfg.Verify); err != nil {
-		return cfg, sources, err
-	}
-	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
 	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
 	if err := checkArguments(own); err != nil {
 		return cfg, sources, err
 	}
-	c, err := r.files(ctx, func(chosen) []string { return own })
+	c, doubt, err := r.cast(ctx, own)
 	if err != nil {
 		return cfg, sources, err
 	}
-	if c.from == "" {
-		if c.base, err = r.base(ctx); err != nil {
-			return cfg, sources, err
-		}
-	}
 	agent := c.base
+	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
 	if agent.backend.ModelFlag == "" {
 		if r.Start.Agent.Model != "" {
 			return cfg, sources, &NoModelError{agent.backend.Name}
 		}
 		cfg.Model, sources["model"] = "", config.FromDefault // the editor's, for agents that can be told
 	}
-	cfg.Backend, cfg.Args = agent.backend, slices.Concat(agent.args, own)
-	c.args = cfg.Args
-	cfg.Warnings = append(cfg.Warnings, secretsIn(own)...)
-	if backends.Unheld != "" {
-		cfg.Warnings = append(cfg.Warnings, backends.Unheld)
+	if r.Was == nil {
+		cfg.Warnings = append(cfg.Warnings, secretsIn(own)...)
+		if backends.Unheld != "" {
+			cfg.Warnings = append(cfg.Warnings, backends.Unheld)
+		}
 	}
-	sources["backend"] = agent.from
-	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
-	if r.isHosts(agent.backend, cfg) {
+	if r.isHosts(agent.backend, cfg.Model, c.args) {
 		cfg.Model, sources["model"] = r.Host.Model, config.FromEditor
 	}
-	if c.from != "" {
-		sources["agents"] = c.from
-	} else if c.roles, err = r.hats(ctx, agent, own); err != nil {
+	r.agentSources(c, sources)
+	if err := r.enlist(ctx, c, &cfg); err != nil {
 		return cfg, sources, err
 	}
-	if agent.hat != "" {
-		sources["hat"] = first(r.Start.Agent.Hat != "", true, "")
+	return cfg, sources, doubt
+}
+
+// cast is who does the loop's work. own are the user's arguments for its agent. doubt says what of a state file has to be
+// trusted first.
+func (r Resolver) cast(ctx context.Context, own []string) (c cast, doubt, err error) {
+	if r.Was != nil {
+		if c, doubt, err = r.filesAgain(ctx, *r.Was); err == nil && c.from == "" {
+			return r.agentAgain(ctx, *r.Was)
+		}
+		return c, doubt, err
 	}
-	err = r.enlist(ctx, c, &cfg)
-	return cfg, sources, err
+	if c, err = r.files(ctx, func(chosen) []string { return own }); err != nil {
+		return c, nil, err
+	}
+	if c.from == "" {
+		if c.base, err = r.base(ctx); err != nil {
+			return c, nil, err
+		}
+		c.roles, err = r.hats(ctx, c.base, own)
+	}
+	c.args = slices.Concat(c.base.args, own)
+	return c, nil, err
+}
+
+// agentSources tells who named the agent, and its arguments.
+func (r Resolver) agentSources(c cast, to Sources) {
+	agent := c.base
+	to["backend"] = agent.from
+	to["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
+	if c.from != "" {
+		to["agents"] = c.from
+	}
+	if agent.hat != "" {
+		to["hat"] = first(r.Start.Agent.Hat != "", true, "")
+	}
 }
 
 // PromiseOf returns the promise that a prompt names: what its tags <promise>
@@ -202,16 +208,25 @@ func othersFile(folder string) []string {
 func (r Resolver) say(cfg *setup.Config) {
 	cfg.Said = r.Start.Said.Or(r.Editor.Said).Or(r.Settings.Said)
 	bound(cfg)
+	if r.Was == nil && cfg.Prompt == "" && cfg.Said.Plan != "" {
+		cfg.Prompt = setup.PlanPrompt(cfg.Said.Plan)
+	}
 }
 
-// isHosts says whether a loop with this agent has the model of its host.
-func (r Resolver) isHosts(agent backends.Backend, cfg setup.Config) bool {
-	return r.Host.Model != "" && agent.Name == r.Host.Name && agent.ModelFlag != "" && cfg.Model == "" &&
-		!slices.ContainsFunc(cfg.Args, func(arg string) bool { return arg == agent.ModelFlag || strings.HasPrefix(arg, agent.ModelFlag+"=") })
+// isHosts says whether a loop with this agent, model and arguments has the model of its host.
+func (r Resolver) isHosts(agent backends.Backend, model string, args []string) bool {
+	return r.Host.Model != "" && agent.Name == r.Host.Name && agent.ModelFlag != "" && model == "" &&
+		!slices.ContainsFunc(args, func(arg string) bool { return arg == agent.ModelFlag || strings.HasPrefix(arg, agent.ModelFlag+"=") })
 }
 
-// limits sets limits and promise, and tells their sources and those of settings.
+// limits sets limits and promise, and tells their sources and those of settings. A loop that goes on has those of its state
+// file, but for what the start changes.
 func (r Resolver) limits(cfg *setup.Config) Sources {
+	if r.Was != nil {
+		cfg.PromiseFrom = string(config.FromStart)
+		r.tighten(cfg, *r.Was)
+		return Sources{}
+	}
 	s, e := r.Start.Limits, r.Editor.Limits
 	cfg.Limits, cfg.Promise = e.Over(r.Settings.Limits, r.Settings.Promise)
 	cfg.Limits, cfg.Promise = s.Over(cfg.Limits, cfg.Promise)
@@ -222,6 +237,12 @@ func (r Resolver) limits(cfg *setup.Config) Sources {
 	for _, l := range limits.All() {
 		sources[l.Wire] = first(l.IsIn(s.Given), l.IsIn(e.Given), r.Settings.Source("limits."+l.Key))
 	}
+	if sources["completionPromise"] == config.FromDefault {
+		if promise := PromiseOf(r.Prompt); promise != "" {
+			cfg.Promise, sources["completionPromise"] = promise, config.FromPrompt
+		}
+	}
+	cfg.PromiseFrom = string(sources["completionPromise"])
 	return sources
 }
 
@@ -242,136 +263,6 @@ func first(inStart, inEditor bool, other config.Source) config.Source {
 		return config.FromEditor
 	}
 	return cmp.Or(other, config.FromDefault)
-}
-
-// Found is the state file of a loop that goes on.
-type Found struct {
-	File string
-	loopstate.State
-}
-
-// isHanding says whether hats hand over to each other.
-func (f Found) isHanding() bool { return len(f.Queue.Pending) > 0 }
-
-// FoundIn reads the state file of a folder. The error is loop.ErrNothingToGoOn
-// when there is none.
-func FoundIn(folder string) (Found, error) {
-	file, s, err := loop.StateIn(folder)
-	if bad, ok := tell.FindBadByte(s.Prompt); err == nil && ok {
-		err = fmt.Errorf("%s: line %d of the prompt, %s", file, bad.Line, bad)
-	}
-	return Found{file, s}, err
-}
-
-// Continue returns the configuration of a loop that goes on: the agent that
-// the start names, else the one of the state file, else, as other tools write
-// none, the one of the settings. Anybody can write such a file, so a program or arguments of it must be known from a start, or be
-// trusted.
-//
-// Errors are those of Resolve and *config.UntrustedError.
-func (r Resolver) Continue(ctx context.Context, found Found, files config.Files) (setup.Config, error) {
-	cfg, err := r.goOn(ctx, found, files)
-	if err == nil {
-		err = checkBrought(cfg, files)
-	}
-	return cfg, err
-}
-
-func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (setup.Config, error) {
-	cfg := setup.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: r.Start.Agent.Model}
-	r.Start.Said = r.Start.Said.Or(settings.Said{OnClose: found.Closing}).Or(found.Said.Tightening(r.Settings.Said))
-	r.say(&cfg)
-	r.keep(&cfg)
-	ctx = r.keepWalls(ctx, &cfg, found)
-	r.tighten(&cfg, found, files)
-	known := r
-	was, mark := files.CheckOf(found.LoopID)
-	if was.IsSet() { // that from its start, whatever the files say by now
-		known.Settings.Verify = was
-	}
-	var err error
-	if cfg.Verify, _, err = known.check(); err != nil {
-		return cfg, err
-	}
-	if cfg.Reviewer, err = r.Reviewer(ctx, cfg.Verify); err != nil {
-		return cfg, err
-	}
-	cfg.ReviewerMark = mark
-	if err := checkArguments(r.Start.Agent.Args); err != nil {
-		return cfg, err
-	}
-	c, doubt, err := r.filesAgain(ctx, found, files)
-	if err == nil && c.from == "" {
-		c, doubt, err = r.agentAgain(ctx, found, files)
-	}
-	if err != nil {
-		return cfg, err
-	}
-	if c.base.backend.ModelFlag == "" && cfg.Model != "" {
-		return cfg, &NoModelError{c.base.backend.Name}
-	}
-	if err := r.enlist(ctx, c, &cfg); err != nil {
-		return cfg, err
-	}
-	return cfg, doubt
-}
-
-// agentAgain is the cast of a loop that goes on and whose work no files do: the agent or the hat that the
-// start names, else those of the state file. doubt says what of it has to be trusted first.
-func (r Resolver) agentAgain(ctx context.Context, found Found, files config.Files) (c cast, doubt, err error) {
-	named := r.Start.Agent
-	fromFile := named.Name == "" && named.Hat == ""
-	if _, ok := r.Settings.Hats[found.Hat]; fromFile && ok && !found.isHanding() {
-		named.Hat = found.Hat
-	} else if fromFile {
-		named.Name = found.Backend
-	}
-	if err := named.goOnAs(found); err != nil {
-		return c, nil, err
-	}
-	if c.base, err = r.choose(ctx, named, Agent{}); err != nil {
-		return c, nil, err
-	}
-	agent := c.base
-	if found.isHanding() || agent.hat != "" {
-		if c.roles, err = r.hats(ctx, agent, slices.Concat(r.Editor.Agent.Args, named.Args)); err != nil {
-			return c, nil, err
-		}
-	}
-	c.args = slices.Concat(agent.args, named.Args)
-	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
-	if gone := without(found.BackendArgs, c.args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
-		c.warn("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace them; name all that it should have",
-			strings.Join(tell.Masked(gone), " "))
-	}
-	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.BackendArgs) > 0) {
-		c.args = found.BackendArgs
-		if n := len(agent.args); n > 0 && !slices.Equal(found.BackendArgs[:min(n, len(found.BackendArgs))], agent.args) {
-			c.warn("the agent keeps the arguments that it was started with (%s), not those of the settings by now (%s); "+
-				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(tell.Masked(found.BackendArgs), " "), "none"), strings.Join(tell.Masked(agent.args), " "))
-		}
-	}
-	isFilesProgram := fromFile && IsPath(named.Name)
-	isFilesArgs := len(c.args) > 0 && len(named.Args) == 0 && !slices.Equal(c.args, agent.args)
-	switch {
-	case isFilesArgs: // with the program that they will go to, whatever the file says
-		doubt = files.CheckRun(found.File, agent.backend.Name, c.args)
-	case isFilesProgram: // the arguments are the user's
-		doubt = files.CheckRun(found.File, found.Backend, found.BackendArgs)
-	case fromFile && r.isStrangersChoice(named, found, files):
-		doubt = files.CheckRun(found.File, agent.backend.Name, c.args)
-	}
-	return c, doubt, nil
-}
-
-// without returns the items of a list that another one hasn't.
-func without(list, other []string) (gone []string) {
-	for _, item := range list {
-		if !slices.Contains(other, item) {
-			gone = append(gone, item)
-		}
-	}
-	return gone
 }
 
 // Remember takes down the loop that the user started, with its program or

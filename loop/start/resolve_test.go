@@ -368,7 +368,7 @@ backend = { command = "/bin/coder", args = ["--code"] }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.found.File = "state.md"
-			cfg, err := Resolver{Settings: s, Start: Options{Agent: tt.named}, Detect: detectPi}.Continue(t.Context(), tt.found, files)
+			cfg, err := goOn(t, Resolver{Settings: s, Start: Options{Agent: tt.named}, Detect: detectPi}, tt.found, files)
 			var untrusted *config.UntrustedError
 			if errors.As(err, &untrusted) != tt.untrusted || err != nil && !tt.untrusted {
 				t.Fatalf("got %v", err)
@@ -385,16 +385,16 @@ backend = { command = "/bin/coder", args = ["--code"] }
 		})
 	}
 	program := Found{"state.md", loopstate.State{Backend: "/bin/agent", BackendOutput: "pi-stream-json", BackendPrompt: "arg", Said: settings.Said{Instruct: new(false)}, Closing: settings.OnCloseKeep}}
-	cfg, err := Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}.Continue(t.Context(), program, files)
+	cfg, err := goOn(t, Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}, program, files)
 	if err != nil || string(cfg.Backend.Output) != program.BackendOutput || string(cfg.Backend.Prompt) != program.BackendPrompt || *cfg.Said.Instruct || cfg.Said.OnClose != settings.OnCloseKeep {
 		t.Errorf("a program is spoken to as before: %+v, %v", cfg.Backend, err)
 	}
 	var noModel *NoModelError
-	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent", Model: "opus"}}}).Continue(t.Context(), program, files); !errors.As(err, &noModel) {
+	if _, err := goOn(t, (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent", Model: "opus"}}}), program, files); !errors.As(err, &noModel) {
 		t.Errorf("a model: %v", err)
 	}
 	program.BackendOutput = "pi-stream"
-	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}).Continue(t.Context(), program, files); err == nil || !strings.Contains(err.Error(), `state.md: backend_output: "pi-stream" is unknown: did you mean pi-stream-json?`) {
+	if _, err := goOn(t, (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}), program, files); err == nil || !strings.Contains(err.Error(), `state.md: backend_output: "pi-stream" is unknown: did you mean pi-stream-json?`) {
 		t.Errorf("an unknown output: %v", err)
 	}
 }
@@ -431,7 +431,7 @@ backend = { type = "claude", args = ["--model", "opus"] }
 		t.Run(tt.name, func(t *testing.T) {
 			tt.found.File = "state.md"
 			resolver := Resolver{Settings: settingsOf(t, tt.settings+text), Start: Options{Agent: tt.named}, Detect: detectPi}
-			cfg, err := resolver.Continue(t.Context(), tt.found, files)
+			cfg, err := goOn(t, resolver, tt.found, files)
 			if errors.As(err, new(*config.UntrustedError)) != tt.untrusted || err != nil && !tt.untrusted {
 				t.Fatalf("got %v", err)
 			}
@@ -441,7 +441,7 @@ backend = { type = "claude", args = ["--model", "opus"] }
 		})
 	}
 	nothing := func(context.Context) (backends.Backend, error) { return backends.Backend{}, &backends.NotFoundError{} }
-	if _, err := (Resolver{Settings: settingsOf(t, ""), Detect: nothing}).Continue(t.Context(), Found{File: "state.md"}, files); !errors.As(err, new(*backends.NotFoundError)) {
+	if _, err := goOn(t, (Resolver{Settings: settingsOf(t, ""), Detect: nothing}), Found{File: "state.md"}, files); !errors.As(err, new(*backends.NotFoundError)) {
 		t.Errorf("without an agent: %v", err)
 	}
 }
@@ -485,4 +485,12 @@ func TestAFolderOfAnotherProgram(t *testing.T) {
 			t.Errorf("%q: %q", c.files, told)
 		}
 	}
+}
+
+// goOn is the configuration of a loop that goes on, by what these files know.
+func goOn(t *testing.T, r Resolver, was Found, files config.Files) (setup.Config, error) {
+	t.Helper()
+	r.Was, r.Settings.Files = &was, files
+	cfg, _, err := r.Resolve(t.Context())
+	return cfg, err
 }

@@ -87,11 +87,11 @@ func TestALoopGoesOnWithItsHats(t *testing.T) {
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir()}
 	found := Found{"state.md", loopstate.State{LoopID: "ralph-own", Backend: "pi", Hat: "alone", Queue: hats.Queue{Pending: []hats.Topic{{Name: "build.done"}}}}}
 	r := Resolver{Settings: s, Detect: detectPi}
-	if _, err := r.Continue(t.Context(), found, files); err == nil {
+	if _, err := goOn(t, r, found, files); err == nil {
 		t.Error("a stranger's file chooses hats")
 	}
 	Remember(files, setup.Config{}, found.LoopID)
-	cfg, err := r.Continue(t.Context(), found, files)
+	cfg, err := goOn(t, r, found, files)
 	if got := rolesOf(cfg); err != nil || got != `first on pi []: ; alone on claude []: Alone.` || cfg.Backend.Name != "pi" {
 		t.Errorf("%s on %s, %v", got, cfg.Backend.Name, err)
 	}

@@ -198,7 +198,7 @@ func TestATeamGoesOn(t *testing.T) {
 		{"a loop of another kind", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi"}}, Options{}, " | pi "},
 	} {
 		tt.found.File = "state.md"
-		cfg, err := Resolver{Settings: loadFrom(t, tt.files), Start: tt.start, Detect: detectPi}.Continue(t.Context(), tt.found, tt.files)
+		cfg, err := goOn(t, Resolver{Settings: loadFrom(t, tt.files), Start: tt.start, Detect: detectPi}, tt.found, tt.files)
 		if want, isError := strings.CutPrefix(tt.want, "!"); isError {
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s: %v", tt.name, err)
@@ -213,7 +213,7 @@ func TestTheFilesStepsGoOn(t *testing.T) {
 	files := teamPlace(t, map[string]string{"folder/ralph.toml": stepsFile + "[hats.a]\nbackend = \"codex\"\n"})
 	files.Trusted = true
 	for hat, want := range map[string]int{"": 3, "a": 0} {
-		cfg, err := Resolver{Settings: loadFrom(t, files), Detect: detectPi}.Continue(t.Context(), Found{"state.md", loopstate.State{Backend: "claude", Hat: hat}}, files)
+		cfg, err := goOn(t, Resolver{Settings: loadFrom(t, files), Detect: detectPi}, Found{"state.md", loopstate.State{Backend: "claude", Hat: hat}}, files)
 		if err != nil || len(cfg.Steps) != want {
 			t.Errorf("with the hat %q: %s, %v", hat, teamText(cfg), err)
 		}

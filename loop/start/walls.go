@@ -9,20 +9,19 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
-// wall puts up the walls that the start or the files want.
-func (r Resolver) wall(cfg *setup.Config) {
+// wall puts up the walls that the start or the files want, and again those that a loop had, which only its user takes away.
+// Programs are asked for their versions behind them, with the context. from is who said which.
+func (r Resolver) wall(ctx context.Context, cfg *setup.Config, from config.Source) context.Context {
 	cfg.Sandbox = r.Settings.Sandbox
 	cfg.Sandbox.Mode = cfg.Said.Sandbox
-}
-
-// keepWalls puts the walls up again that a loop had, which only its user takes away. Programs
-// are asked for their versions behind them, with the context.
-func (r Resolver) keepWalls(ctx context.Context, cfg *setup.Config, found Found) context.Context {
-	r.wall(cfg)
-	if cfg.Sandbox.Engine == "" {
-		cfg.Sandbox.Engine = found.SandboxEngine
+	if r.Was != nil && cfg.Sandbox.Engine == "" {
+		cfg.Sandbox.Engine = r.Was.SandboxEngine
 	}
-	return backends.ForLoop(ctx, cfg.Sandbox, r.Settings.Files.Folder)
+	ctx = backends.ForLoop(ctx, cfg.Sandbox, r.Settings.Files.Folder)
+	if r.Was == nil {
+		r.offerWalls(ctx, cfg, from)
+	}
+	return ctx
 }
 
 // offerOfWalls is what config remembers that it was made.

@@ -1,0 +1,151 @@
+package start
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// Found is the state file of a loop that goes on.
+type Found struct {
+	File string
+	loopstate.State
+}
+
+// isHanding says whether hats hand over to each other.
+func (f Found) isHanding() bool { return len(f.Queue.Pending) > 0 }
+
+// FoundIn reads the state file of a folder. The error is loop.ErrNothingToGoOn
+// when there is none.
+func FoundIn(folder string) (Found, error) {
+	file, s, err := loop.StateIn(folder)
+	if bad, ok := tell.FindBadByte(s.Prompt); err == nil && ok {
+		err = fmt.Errorf("%s: line %d of the prompt, %s", file, bad.Line, bad)
+	}
+	return Found{file, s}, err
+}
+
+// takeUp has the configuration go on with the loop that was, as far as its state file may say what it is. What verified its
+// work at its start does so again, whatever the files say by now.
+func (r *Resolver) takeUp(cfg *setup.Config) {
+	was, files := r.Was, r.Settings.Files
+	cfg.Continue, cfg.Stranger, cfg.Change = true, !files.HasStarted(was.LoopID), r.Start.Limits
+	r.Start.Said = r.Start.Said.Or(settings.Said{OnClose: was.Closing}).Or(was.Said.Tightening(r.Settings.Said))
+	var check verify.Check
+	if check, cfg.ReviewerMark = files.CheckOf(was.LoopID); check.IsSet() {
+		r.Settings.Verify = check
+	}
+}
+
+// agentAgain is the cast of a loop that goes on and whose work no files do: the agent or the hat that the
+// start names, else those of the state file. doubt says what of it has to be trusted first.
+func (r Resolver) agentAgain(ctx context.Context, found Found) (c cast, doubt, err error) {
+	named := r.Start.Agent
+	fromFile := named.Name == "" && named.Hat == ""
+	if _, ok := r.Settings.Hats[found.Hat]; fromFile && ok && !found.isHanding() {
+		named.Hat = found.Hat
+	} else if fromFile {
+		named.Name = found.Backend
+	}
+	if err := named.goOnAs(found); err != nil {
+		return c, nil, err
+	}
+	if c.base, err = r.choose(ctx, named, Agent{}); err != nil {
+		return c, nil, err
+	}
+	agent := c.base
+	if found.isHanding() || agent.hat != "" {
+		if c.roles, err = r.hats(ctx, agent, slices.Concat(r.Editor.Agent.Args, named.Args)); err != nil {
+			return c, nil, err
+		}
+	}
+	c.args = slices.Concat(agent.args, named.Args)
+	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
+	if gone := without(found.BackendArgs, c.args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
+		c.warn("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace them; name all that it should have",
+			strings.Join(tell.Masked(gone), " "))
+	}
+	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.BackendArgs) > 0) {
+		c.args = found.BackendArgs
+		if n := len(agent.args); n > 0 && !slices.Equal(found.BackendArgs[:min(n, len(found.BackendArgs))], agent.args) {
+			c.warn("the agent keeps the arguments that it was started with (%s), not those of the settings by now (%s); "+
+				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(tell.Masked(found.BackendArgs), " "), "none"), strings.Join(tell.Masked(agent.args), " "))
+		}
+	}
+	isFilesProgram := fromFile && IsPath(named.Name)
+	isFilesArgs := len(c.args) > 0 && len(named.Args) == 0 && !slices.Equal(c.args, agent.args)
+	switch {
+	case isFilesArgs: // with the program that they will go to, whatever the file says
+		doubt = r.Settings.Files.CheckRun(found.File, agent.backend.Name, c.args)
+	case isFilesProgram: // the arguments are the user's
+		doubt = r.Settings.Files.CheckRun(found.File, found.Backend, found.BackendArgs)
+	case fromFile && r.isStrangersChoice(named, found):
+		doubt = r.Settings.Files.CheckRun(found.File, agent.backend.Name, c.args)
+	}
+	return c, doubt, nil
+}
+
+// without returns the items of a list that another one hasn't.
+func without(list, other []string) (gone []string) {
+	for _, item := range list {
+		if !slices.Contains(other, item) {
+			gone = append(gone, item)
+		}
+	}
+	return gone
+}
+
+// filesAgain is the cast of a loop that goes on and whose work agents of files do: those that the start names, else
+// those of the state file, else those of the files' steps; the zero value for another loop. All of them
+// are read and have to be trusted anew. doubt says what of the state file has to be trusted first.
+func (r Resolver) filesAgain(ctx context.Context, found Found) (c cast, doubt, err error) {
+	named := &r.Start.Agent
+	isFiles := r.Start.Steps == nil && named.Hat == "" && found.Agents != ""
+	_, wearsHat := r.Settings.Hats[found.Hat]
+	isFilesProgram, isFilesArgs := false, false
+	switch {
+	case isFiles:
+		steps, backend, err := readNaming(found.Agents)
+		if err != nil {
+			return c, nil, fmt.Errorf("%s: agents: %w", found.File, err)
+		}
+		if r.Start.Steps = steps; named.Name == "" {
+			named.Name, isFilesProgram = backend, IsPath(backend)
+		}
+	case r.Start.Steps == nil && (wearsHat || found.isHanding()):
+		return c, nil, nil
+	}
+	if err := named.goOnAs(found); err != nil {
+		return c, nil, err
+	}
+	own := named.Args
+	c, err = r.files(ctx, func(last chosen) []string {
+		if len(own) == 0 && last.backend.Name == found.Backend {
+			if own = found.BackendArgs; len(own) >= len(last.args) && slices.Equal(own[:len(last.args)], last.args) {
+				own = own[len(last.args):]
+			}
+			isFilesArgs = len(own) > 0
+		}
+		return own
+	})
+	if err != nil || c.from == "" {
+		return c, nil, err
+	}
+	c.args = slices.Concat(c.base.args, own)
+	switch {
+	case isFiles && !r.Settings.Files.KnowsLoop(found.LoopID): // whatever arguments the user has used before
+		doubt = r.Settings.Files.CheckRun(found.File, c.base.backend.Name, c.args, found.Agents)
+	case isFilesArgs, isFilesProgram:
+		doubt = r.Settings.Files.CheckRun(found.File, c.base.backend.Name, c.args)
+	}
+	return c, doubt, nil
+}
