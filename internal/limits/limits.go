@@ -169,6 +169,11 @@ func ByName(name Name) (Limit, bool) {
 	return find(func(l Limit) bool { return l.Name == name })
 }
 
+// ByWire returns the limit that messages know by a key.
+func ByWire(key string) (Limit, bool) {
+	return find(func(l Limit) bool { return l.Wire == key })
+}
+
 func find(is func(Limit) bool) (Limit, bool) {
 	if i := slices.IndexFunc(table, is); i >= 0 {
 		return table[i], true

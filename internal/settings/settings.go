@@ -185,6 +185,11 @@ func ByKey(key string) (Setting, bool) {
 	return find(func(s Setting) bool { return s.Key == key })
 }
 
+// ByWire returns the setting that a start's argument knows by a key.
+func ByWire(key string) (Setting, bool) {
+	return find(func(s Setting) bool { return s.Wire == key })
+}
+
 // ByKept returns the setting that the state file knows by a key.
 func ByKept(key string) (Setting, bool) {
 	return find(func(s Setting) bool { return s.Kept.Key == key && key != "" })
@@ -205,9 +210,12 @@ func (s Setting) Set(to *Said, text string) error {
 	return s.field.set(to, text)
 }
 
-func noneOf(text string, known []string) error {
-	return limits.BadValue(text, "one of "+strings.Join(known, ", "))
-}
+// Wanted completes "write ..." for a value that isn't one of a setting with Values.
+func (s Setting) Wanted() string { return oneOf(s.Values) }
+
+func oneOf(known []string) string { return "one of " + strings.Join(known, ", ") }
+
+func noneOf(text string, known []string) error { return limits.BadValue(text, oneOf(known)) }
 
 // IsOwn says whether something is said that isn't what counts anyway.
 func (s Setting) IsOwn(said Said) bool {
