@@ -16,7 +16,7 @@ import (
 func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	l.runs.snapshotBefore()
 	b := &tasks.Batch{
-		Bench: l.bench(run.Iteration), Guards: l.walls.Guards, Snapshots: &l.snapshots, Config: &l.cfg, Run: run, Plan: l.plan,
+		Bench: l.tasks.Bench(l, run.Iteration), Guards: l.walls.Guards, Snapshots: &l.snapshots, Config: &l.cfg, Run: run, Plan: l.tasks.Plan(),
 		Elsewhere: l.inbox.Elsewhere, Dir: filepath.Join(l.scope.TempDir, "workers"),
 		Prepare: func(command, dir string) error {
 			out := &verify.Output{}
@@ -35,11 +35,7 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	cfg, runs := b.Crew(l.runs.agentFor(l.cfg.Worn(l.cfg.Hat), false))
 	done, err := l.exec.Execute(executor.Work{Config: &cfg, Run: run, Apart: runs})
 	l.steering.endConversation()
-	l.batch = b.Land(done.HasEndedWell)
-	l.watchPlan()                     // its user may have written to it
-	for _, id := range l.batch.Done { // now, so that it is the iteration's
-		l.plan = l.write(l.plan, l.plan.Mark(id, true))
-	}
+	l.tasks.Landed(l, b.Land(done.HasEndedWell))
 	l.state.Run.Tools.Wrote = nil // what lies in the checkouts is nothing new by itself
 	return done.Report, err
 }

@@ -19,7 +19,7 @@
 // loop is set up with, and what its runs are told. progress is how the loop stands, which that goroutine alone changes and
 // looks at: a Status is a question to it. judge says how a run went, verification whether its work is what was asked
 // for (gate.go asks the gates), snapshots what it changed. executor has agents and commands work, tasks says what of a plan they do.
-// guidance is the talk between user and agents, which live.go carries on. fallback.Policy, hats.Policy, budget.Policy,
+// guidance is the talk between user and agents, which live.go carries on. fallback.Policy, hats.Policy, budget.Policy, tasks.Policy,
 // stagnation.Policy and verification.Policy are values that say what they want before a run and after it. tooluse and rules are small ones.
 //
 // obey.go carries out commands, those of the socket too. Where the loop is kept, session.go says only when what is

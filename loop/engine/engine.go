@@ -55,7 +55,7 @@ func (l *engine) iterate() loop.End {
 	if l.files.work(func() { end, isOver = l.verifyFirst() }); isOver {
 		return end
 	}
-	l.planning.settleCutOff()
+	l.settleCutOff()
 	for {
 		// A loop that runs once asks behind its iteration: the program that called it has let it begin, and no user is
 		// waited for there.
@@ -101,12 +101,12 @@ func (l *engine) runAndVerify(run setup.Run) judge.Report {
 	// The run's cost counts before the gates: a reviewer among them spends from what is left.
 	l.state.Account(r)
 	l.record.publish()
-	l.planning.settle(run, &r)
+	l.tasks.Settle(&l.planning, run, &r)
 	l.handOver(run.Turn, &r)
 	if l.state.Verification.After(&r) {
 		l.checks.settle(&r, run.Iteration)
 	}
-	l.planning.watchPlan()
+	l.tasks.Watch(&l.planning)
 	// Last, as a promise that is refuted with the same output as the one before is no progress, whatever it changed.
 	l.runs.noteProgress(run, r)
 	return r
@@ -202,7 +202,7 @@ func (l *engine) tryNextRun() (setup.Run, loop.StopReason, error) {
 			return why != "" || !paused
 		})
 	}
-	if why := cmp.Or(l.hats.Before(l.state.Known.Queue), l.planning.nothingNext()); why != "" {
+	if why := cmp.Or(l.hats.Before(l.state.Known.Queue), l.tasks.Before(&l.planning)); why != "" {
 		return setup.Run{}, loop.StopNoProgress, errors.New(why)
 	}
 	run, err := l.claim()
@@ -254,7 +254,7 @@ func (l *engine) claim() (run setup.Run, err error) {
 	run.Limits = l.state.Status.Limits
 	run.Stagnation = l.stagnation.Brief(l.state.Counts.NoProgress, run.Limits.MaxUnchanged)
 	run.Budget, run.IsUsers = l.state.Left(), l.state.Budget.Limits.IsSet() && l.state.LeftOfBudget() <= l.state.Left()
-	l.planning.giveTask(&run)
+	l.tasks.Take(&l.planning, &run)
 	return run, nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/stagnation"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -127,6 +128,7 @@ func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 	}
 	l.init(state)
 	l.fallback = fallback.New(&l.cfg)
+	l.tasks = tasks.New(&l.cfg, &l.state.Tasks)
 	if l.lock != nil {
 		l.listen(do)
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/stagnation"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -75,6 +74,7 @@ type core struct {
 	snapshots  snapshots.Taker
 	fallback   fallback.Policy   // who works while an agent is limited
 	stagnation stagnation.Policy // whether the loop makes progress
+	tasks      tasks.Policy      // what of a plan a run does, and what it did
 	hats       hats.Policy       // whose run comes next
 	desk       *ask.Desk         // where agents ask
 	sentry     sentry.Sentry
@@ -188,20 +188,15 @@ type checks struct {
 	waits    *waits
 }
 
-// planning gives runs the tasks of a plan, and judges what they did of it.
+// planning is the loop as the policy of its plan knows it (tasks.Host).
 type planning struct {
 	*core
 	events    *events
-	files     *files
 	goals     *goals
 	questions *questions
 	runs      *runs
 	steering  *steering
 	checks    *checks
-	plan      plan.Plan     // as the run under way found it, or left it
-	asked     []string      // about the plan
-	batch     tasks.Outcome // of the run that is over, until it is settled
-	without   *plan.Plan    // tasks that the user lets the agent take out of it
 }
 
 // assemble makes an engine of its parts.
@@ -224,8 +219,7 @@ func assemble(c *core) *engine {
 		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs, steering: &l.steering, waits: &l.waits,
 	}
 	l.planning = planning{
-		core: c, events: &l.events, files: &l.files, goals: &l.goals, questions: &l.questions, runs: &l.runs, steering: &l.steering,
-		checks: &l.checks,
+		core: c, events: &l.events, goals: &l.goals, questions: &l.questions, runs: &l.runs, steering: &l.steering, checks: &l.checks,
 	}
 	return l
 }

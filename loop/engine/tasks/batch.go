@@ -1,12 +1,13 @@
-// Package tasks is about the tasks of a plan that an iteration does.
+// Package tasks is the policy of a loop with a plan, and about the tasks of it that an iteration does.
 //
-// A Bench gives a run its task, and judges what became of one. A Batch is several tasks of one iteration, each done by
+// The Policy gives a run its task, settles what became of the plan, and keeps agents from what is its user's there. A Bench
+// judges one task. A Batch is several tasks of one iteration, each done by
 // an agent of its own in a checkout of its own: Open makes those of the iteration's snapshot. Crew says what the agents
 // are and are told; they run as those of a step do (loop/engine/executor), but none ends another. Land judges each work in
 // its checkout, and merges what is done into the loop's folder, in the order of the plan. What isn't done or can't be
 // merged is left out, and its task is done alone in a later iteration.
 //
-// It knows no loop: what it needs of one is handed to it.
+// It knows no loop: what it needs of one is its Host, or handed to it.
 package tasks
 
 import (

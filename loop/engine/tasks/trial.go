@@ -2,12 +2,9 @@ package tasks
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -18,7 +15,7 @@ type Bench struct {
 	Pass    func(verify.Check, Trial) (r verify.Result, ok bool) // runs a task's check; ok is false when the loop is to end meanwhile
 	Timeout time.Duration                                        // of a check
 	Accepts func(command string) bool                            // whether a check may be run
-	Note    func(func(*plan.Book)) plan.Book                     // changes what is remembered of the plan
+	Book    *plan.Book                                           // what is remembered of the plan
 	Warn    func(message string)
 }
 
@@ -58,17 +55,15 @@ func (b Bench) Judge(t Trial) (v Verdict, ok bool) {
 		r = verify.Result{State: verify.Refuted, Why: "nothing was changed but the plan"}
 	}
 	opens, why := false, strings.TrimSpace(check.String()+" "+r.Why)
-	b.Note(func(book *plan.Book) {
-		switch {
-		case r.State == verify.Verified && t.Verify != "":
-			book.Pass(t.ID)
-		case r.State == verify.Refuted && t.IsTicked:
-			opens = book.Reopen(t.ID)
-		}
-		if v.IsDone = r.State == verify.Verified || t.IsTicked && !opens; r.State == verify.Refuted && !v.IsDone {
-			book.Refute(t.Item, why)
-		}
-	})
+	switch {
+	case r.State == verify.Verified && t.Verify != "":
+		b.Book.Pass(t.ID)
+	case r.State == verify.Refuted && t.IsTicked:
+		opens = b.Book.Reopen(t.ID)
+	}
+	if v.IsDone = r.State == verify.Verified || t.IsTicked && !opens; r.State == verify.Refuted && !v.IsDone {
+		b.Book.Refute(t.Item, why)
+	}
 	switch {
 	case r.State == verify.Verified || !t.IsTicked:
 	case opens:
@@ -78,33 +73,4 @@ func (b Bench) Judge(t Trial) (v Verdict, ok bool) {
 		b.Warn(fmt.Sprintf("unverified: the task %q stays checked, but %s", t.Text, why))
 	}
 	return v, true
-}
-
-// Give gives a run what is next of a plan, one task or several side by side, and to whom one names.
-func (b Bench) Give(run *setup.Run, c setup.Config, p plan.Plan) {
-	book := b.Note(func(*plan.Book) {})
-	batch := book.Batch(p, c.Said.Workers, func(it plan.Item) bool {
-		role, _ := c.Role(it.Agent)
-		return slices.Contains(book.Alone, it.ID) || role.ReadOnly || role.Timeout > 0 // which are a run's
-	})
-	run.TaskText = plan.TextOf(batch)
-	for _, it := range batch {
-		switch role, ok := c.Role(it.Agent); {
-		case ok && !c.HandsOver() && len(batch) == 1:
-			run.Turn.Hat = role.Hat
-		case (!ok || c.HandsOver()) && it.Agent != "":
-			b.Warn(fmt.Sprintf("the task %q is for the agent %s, which this loop doesn't have: its own does it", it.Text, it.Agent))
-		}
-	}
-	var aside []plan.Refused
-	b.Note(func(book *plan.Book) { aside = book.Begin(p, batch) })
-	for _, r := range aside {
-		b.Warn("a task is set aside until no other is open, and has one more try then: " + r.String())
-	}
-	if len(batch) > 1 {
-		run.Batch = batch
-		return
-	}
-	it := slices.Concat(batch, []plan.Item{{}})[0] // none is open any more, maybe
-	run.TaskID, run.Task = it.ID, rules.Task(p, it, it.Verify != "" && b.Accepts(it.Verify), false)
 }
