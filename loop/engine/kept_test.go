@@ -64,7 +64,7 @@ func TestLoopsOfWorktreesAreKeptForTheirRepository(t *testing.T) {
 	want = []string{"own", "first made ralph/fix-it true"}
 	check()
 	put(t, filepath.Join(tree.Path, "a"), "two\n")
-	if _, err := loop.Land(ctx, tree, worktree.LandOptions{}); err != nil {
+	if _, err := worktree.Land(ctx, tree, worktree.LandOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want[1] = "first landed ralph/fix-it mainfalse"

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -88,76 +85,4 @@ func TestAnIterationThatCannotBeCommittedIsAWarningOnce(t *testing.T) {
 		t.Errorf("warned %d times: %q", n, r.log.lines)
 	}
 	r.changed("1: 1 +1 -1", "2: 1 +1 -1")
-}
-
-func TestALoopThatRunsIsNotLanded(t *testing.T) {
-	repo, tree := repository(t, false)
-	put(t, filepath.Join(tree.Path, "c"), "c\n")
-	file, err := loopstate.Open(tree.Folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, err := file.Lock(loopstate.Owner{LoopID: "ralph-other"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = loop.Land(context.Background(), tree, worktree.LandOptions{})
-	if refused, ok := errors.AsType[*worktree.Refused](err); !ok || refused.Reason != worktree.ReasonRunning {
-		t.Errorf("landing says %v", err)
-	}
-	_, err = loop.Discard(context.Background(), tree, false)
-	if refused, ok := errors.AsType[*worktree.Refused](err); !ok || refused.Reason != worktree.ReasonRunning {
-		t.Errorf("a discard says %v", err)
-	}
-	if err := lock.Release(); err != nil {
-		t.Fatal(err)
-	}
-	if done, err := loop.Land(context.Background(), tree, worktree.LandOptions{}); err != nil || !done.Gone {
-		t.Errorf("%+v %v", done, err)
-	}
-	if data, _ := os.ReadFile(filepath.Join(repo, "c")); string(data) != "c\n" {
-		t.Errorf("%q", data)
-	}
-}
-
-// A loop that was left goes with its worktree, and its file doesn't land.
-func TestALoopThatWasLeftLands(t *testing.T) {
-	repo, tree := repository(t, false)
-	put(t, filepath.Join(tree.Path, "c"), "c\n", filepath.Join(tree.Path, loopstate.Name), "---\nactive: true\niteration: 3\nloop_id: ralph-left\n---\nFix it\n")
-	found, err := loop.FindTree(repo, "ralph-left")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if done, err := loop.Land(context.Background(), found, worktree.LandOptions{}); err != nil || !done.Gone || done.Files != 1 {
-		t.Errorf("%+v %v", done, err)
-	}
-	if _, err := os.Stat(filepath.Join(repo, ".pi")); err == nil {
-		t.Error("the state file has landed")
-	}
-}
-
-func TestATreeIsFoundByItsNames(t *testing.T) {
-	repo, tree := repository(t, false)
-	for _, name := range []string{"", "ralph/fix-it", "fix-it", tree.Path} {
-		if found, err := loop.FindTree(repo, name); err != nil || found.Path != tree.Path {
-			t.Errorf("%q: %+v %v", name, found, err)
-		}
-	}
-	if found, err := loop.FindTree(tree.Path, ""); err != nil || found.Path != tree.Path {
-		t.Errorf("from within: %+v %v", found, err)
-	}
-	for name, want := range map[string]string{"other": "there are ralph/fix-it", "": "say which one: ralph/fix-it, ralph/two"} {
-		if name == "" {
-			m, err := worktree.Add(context.Background(), worktree.Options{Folder: repo, Title: "Two"})
-			if err != nil || m.Done() != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := loop.FindTree(repo, name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", name, err)
-		}
-	}
-	if _, err := loop.FindTree(t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "run --worktree") {
-		t.Errorf("%v", err)
-	}
 }
