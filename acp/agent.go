@@ -69,7 +69,7 @@ type params struct {
 
 // fromClient answers what the client wants.
 func (a *Agent) fromClient(method string, id, given json.RawMessage) {
-	answer, ok := answers[method]
+	answer, ok := methods[method]
 	if !ok {
 		a.client.Reply(id, nil, rpc.Errorf(rpc.CodeMethod, "%s isn't known here", method))
 		return
@@ -88,10 +88,10 @@ func (a *Agent) fromClient(method string, id, given json.RawMessage) {
 // An answering is a method of the protocol. One that returns an error hasn't answered yet.
 type answering func(a *Agent, id json.RawMessage, p params) *rpc.Error
 
-var answers map[string]answering
+var methods map[string]answering
 
 func init() { // as they and what they call name each other
-	answers = map[string]answering{
+	methods = map[string]answering{
 		"initialize":                (*Agent).initialize,
 		"authenticate":              (*Agent).authenticate,
 		"session/new":               (*Agent).newSession,

@@ -1,11 +1,13 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // slashCommands are what a prompt may begin with, besides what a loop is to do.
@@ -117,7 +119,7 @@ func (a *Agent) prompt(s *session, id json.RawMessage, p params) *rpc.Error {
 		begin()
 		return nil
 	}
-	s.find(0, func(l foundLoop) {
+	s.find(0, func(l wire.LoopStatus) {
 		if !l.Live {
 			begin()
 			return
@@ -157,11 +159,7 @@ func (s *session) start(name string, argument any) {
 }
 
 func (s *session) begin(name string, argument any) {
-	type answer struct {
-		LoopID, Command, Text, Markdown string
-		Warnings                        []string
-	}
-	rpc.Command(s.sidecar, name, argument, func(begun answer, err *rpc.Error) {
+	rpc.Command(s.sidecar, name, argument, func(begun answers.Reply, err *rpc.Error) {
 		if err != nil {
 			s.refused(err)
 			return
@@ -170,7 +168,7 @@ func (s *session) begin(name string, argument any) {
 			s.tell(w)
 		}
 		if begun.LoopID == "" || begun.Command != "" { // it was a command
-			s.tell(begun.Text + begun.Markdown)
+			s.tell(begun.Words())
 			s.sayEarly(rpc.Errorf(rpc.CodeInternal, "no loop has begun"))
 			s.endTurn("end_turn")
 			return
@@ -191,7 +189,7 @@ func (s *session) hold(loopID string) {
 	s.loops[loopID] = s
 	isCancelled, turn, standing := s.cancelled, string(s.turn), s.standing
 	s.mu.Unlock()
-	if s.say(map[string]any{"sessionUpdate": "session_info_update", "_meta": map[string]any{"ralph": map[string]any{"loopId": loopID}}}); !s.Native {
+	if s.say(map[string]any{"sessionUpdate": "session_info_update", "_meta": Meta{About{LoopID: loopID}}}); !s.Native {
 		s.tell("This turn lasts as long as the loop. To speak to it meanwhile, write here, or run `ralph-lsp steer \"...\"` in a terminal.")
 	}
 	s.entitle(standing)
@@ -223,19 +221,8 @@ func (s *session) slash(id json.RawMessage, name string, argument map[string]any
 		s.start(name, argument)
 		return
 	}
-	type answer struct {
-		Text, Markdown, State string
-		Loops                 []struct{ Name, Line string }
-	}
-	rpc.Command(s.sidecar, name, argument, func(said answer, err *rpc.Error) {
-		words := said.Text + said.Markdown
-		for _, l := range said.Loops {
-			words += l.Name + " " + l.Line + "\n"
-		}
-		if words == "" {
-			words = said.State
-		}
-		s.answerBeside(id, words, err)
+	rpc.Command(s.sidecar, name, argument, func(said answers.Reply, err *rpc.Error) {
+		s.answerBeside(id, cmp.Or(said.Words(), said.State), err)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // session is one of the client's: a folder, and the loop in it that it is about.
@@ -36,6 +37,18 @@ type session struct {
 	heard      time.Time      // when the client was told something last
 }
 
+// Meta is the _meta of what is about a session's loop.
+type Meta struct {
+	Ralph About `json:"ralph"`
+}
+
+// About is what a client may know of a session's loop besides.
+type About struct {
+	LoopID string `json:"loopId,omitempty"` // it has begun
+	Ended  string `json:"ended,omitempty"`  // it is over, for this reason
+	Live   *bool  `json:"live,omitempty"`   // somebody drives it; in the answer to session/load
+}
+
 type choice struct {
 	Value       string `json:"value"`
 	Name        string `json:"name"`
@@ -51,7 +64,7 @@ func (a *Agent) newSession(id json.RawMessage, p params) *rpc.Error {
 	if err != nil {
 		return err
 	}
-	s.learn(wire.CommandHats, modeSetting, func() {
+	learn(s, wire.CommandHats, modeSetting, hatsOf, func() {
 		about := s.opened()
 		about["sessionId"] = s.id
 		a.client.Reply(id, about, nil)
@@ -89,33 +102,39 @@ func (s *session) introduce() {
 		commands = append(commands, command)
 	}
 	s.say(map[string]any{"sessionUpdate": "available_commands_update", "availableCommands": commands})
-	s.learn(wire.CommandAgents, "backend", func() {
+	learn(s, wire.CommandAgents, "backend", agentsOf, func() {
 		s.say(map[string]any{"sessionUpdate": "config_option_update", "configOptions": s.opened()["configOptions"]})
 	})
 }
 
 // learn asks for what the folder has to choose from for a setting.
-func (s *session) learn(name, setting string, done func()) {
-	type item struct {
-		Name, Text string
-		Installed  *bool
-	}
-	rpc.Command(s.sidecar, name, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(found struct{ Agents, Hats []item }, _ *rpc.Error) {
-		var choices []choice
-		for _, i := range append(found.Agents, found.Hats...) {
-			if i.Installed == nil || *i.Installed {
-				choices = append(choices, choice{i.Name, i.Name, i.Text})
-			}
-		}
+func learn[A any](s *session, name, setting string, choices func(A) []choice, done func()) {
+	rpc.Command(s.sidecar, name, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(found A, _ *rpc.Error) {
 		s.mu.Lock()
-		s.own[setting] = choices
+		s.own[setting] = choices(found)
 		s.mu.Unlock()
 		done()
 	})
 }
 
+func hatsOf(found answers.HatsResult) (choices []choice) {
+	for _, h := range found.Hats {
+		choices = append(choices, choice{h.Name, h.Name, h.Text})
+	}
+	return choices
+}
+
+func agentsOf(found answers.AgentsResult) (choices []choice) {
+	for _, a := range found.Agents {
+		if a.Installed {
+			choices = append(choices, choice{a.Name, a.Name, a.Text})
+		}
+	}
+	return choices
+}
+
 func (a *Agent) closeSession(s *session, id json.RawMessage, _ params) *rpc.Error {
-	s.find(0, func(l foundLoop) {
+	s.find(0, func(l wire.LoopStatus) {
 		a.mu.Lock()
 		delete(a.sessions, s.id)
 		if l.Detached { // one without a window needs none
@@ -132,31 +151,23 @@ func (a *Agent) closeSession(s *session, id json.RawMessage, _ params) *rpc.Erro
 	return nil
 }
 
-// foundLoop is a loop as the status or the history has it.
-type foundLoop struct {
-	LoopID, Title, Text, Folder string
-	StartedAt                   time.Time
-	Live, Detached              bool // somebody drives it; without a window
-}
-
 // loopsOf finds the loops of a folder, of all that are known for "": those that are there, then so many of those that are over.
-func (a *Agent) loopsOf(folder string, past int, found func([]foundLoop, *rpc.Error)) {
+func (a *Agent) loopsOf(folder string, past int, found func([]wire.LoopStatus, *rpc.Error)) {
 	argument := map[string]any{}
 	if folder != "" {
 		a.sidecar.Open(wire.FileURI(folder))
 		argument["folder"] = wire.FileURI(folder)
 	}
-	type listed struct{ Loops []foundLoop }
-	rpc.Command(a.sidecar, wire.CommandStatus, argument, func(there listed, _ *rpc.Error) {
+	rpc.Command(a.sidecar, wire.CommandStatus, argument, func(there wire.StatusResult, _ *rpc.Error) {
 		if past == 0 {
 			found(there.Loops, nil)
 			return
 		}
 		argument["limit"] = past
-		rpc.Command(a.sidecar, wire.CommandHistory, argument, func(over listed, err *rpc.Error) {
+		rpc.Command(a.sidecar, wire.CommandHistory, argument, func(over answers.HistoryResult, err *rpc.Error) {
 			for _, l := range over.Loops {
-				if !slices.ContainsFunc(there.Loops, func(t foundLoop) bool { return t.LoopID == l.LoopID }) {
-					there.Loops = append(there.Loops, l)
+				if !slices.ContainsFunc(there.Loops, func(t wire.LoopStatus) bool { return t.LoopID == l.LoopID }) {
+					there.Loops = append(there.Loops, wire.LoopStatus{LoopID: l.LoopID, Title: l.Title, Text: l.Text, StartedAt: l.StartedAt})
 				}
 			}
 			found(there.Loops, err)
@@ -170,7 +181,7 @@ func (a *Agent) listSessions(id json.RawMessage, p params) *rpc.Error {
 	if p.Cwd != "" {
 		folder = filepath.Clean(p.Cwd)
 	}
-	a.loopsOf(folder, 50, func(loops []foundLoop, err *rpc.Error) {
+	a.loopsOf(folder, 50, func(loops []wire.LoopStatus, err *rpc.Error) {
 		sessions := []any{}
 		for _, l := range loops {
 			sessions = append(sessions, map[string]any{
@@ -189,7 +200,7 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 	if err != nil {
 		return err
 	}
-	s.find(200, func(l foundLoop) {
+	s.find(200, func(l wire.LoopStatus) {
 		loopID := l.LoopID
 		if loopID == "" && !strings.HasPrefix(s.id, sessionPrefix) {
 			a.mu.Lock()
@@ -199,9 +210,9 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 			return
 		}
 		done := func() {
-			s.learn(wire.CommandHats, modeSetting, func() {
+			learn(s, wire.CommandHats, modeSetting, hatsOf, func() {
 				about := s.opened()
-				about["_meta"] = map[string]any{"ralph": map[string]any{"live": l.Live}}
+				about["_meta"] = Meta{About{Live: &l.Live}}
 				a.client.Reply(id, about, nil)
 				s.introduce()
 				if l.Live {
@@ -233,7 +244,7 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 
 // find finds the loop that a session is about: the one that it had, or is named after, else the last of its
 // folder that began after it was made; the zero value is none.
-func (s *session) find(amongPast int, found func(foundLoop)) {
+func (s *session) find(amongPast int, found func(wire.LoopStatus)) {
 	s.mu.Lock()
 	own := s.loopID
 	s.mu.Unlock()
@@ -243,13 +254,13 @@ func (s *session) find(amongPast int, found func(foundLoop)) {
 		since = time.UnixMilli(ms)
 	}
 	isNew = isNew && strings.HasPrefix(s.id, sessionPrefix)
-	s.loopsOf(s.folder, amongPast, func(loops []foundLoop, _ *rpc.Error) {
+	s.loopsOf(s.folder, amongPast, func(loops []wire.LoopStatus, _ *rpc.Error) {
 		for _, l := range loops {
 			if l.LoopID == cmp.Or(own, s.id) || own == "" && isNew && l.StartedAt.Add(time.Second).After(since) {
 				found(l)
 				return
 			}
 		}
-		found(foundLoop{})
+		found(wire.LoopStatus{})
 	})
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,7 +12,9 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // view is what a session's client has seen of its loop.
@@ -24,30 +27,6 @@ type view struct {
 	verified  string      // how far the check is, as the plan says it
 	agent     string      // who is at work
 	tasks     *wire.Tasks // of the plan that the loop works through
-}
-
-// event is an update of docs/PROTOCOL.md, as far as it is shown.
-type event struct {
-	Kind       string          `json:"sessionUpdate"`
-	MessageID  string          `json:"messageId"`
-	Content    json.RawMessage `json:"content"`
-	Parent     string          `json:"parentToolCallId"`
-	ToolCallID string          `json:"toolCallId"`
-	Name       string          `json:"name"`
-	Title      string          `json:"title"`
-	ToolKind   string          `json:"kind"`
-	Status     string          `json:"status"`
-	Locations  []wire.Location `json:"locations"`
-	RawInput   json.RawMessage `json:"rawInput"`
-	Used       *int64          `json:"used"`
-	Size       *int64          `json:"size"`
-	Cost       json.RawMessage `json:"cost"`
-	Phase      string          `json:"phase"`
-	Verify     string          `json:"verify"`
-	Until      string          `json:"until"`
-	State      string          `json:"state"`
-	StopReason string          `json:"stopReason"`
-	Text       string          `json:"text"` // what the user is told
 }
 
 // update takes what has happened to a loop. What doesn't follow what was seen is read instead.
@@ -93,12 +72,7 @@ func (s *session) readOn(isReplay bool, done func()) {
 	s.mu.Lock()
 	argument := wire.ReadParams{LoopParams: wire.LoopParams{LoopID: s.loopID}, After: s.view.cursor}
 	s.mu.Unlock()
-	type answer struct {
-		Updates []json.RawMessage
-		Cursor  string
-		More    bool
-	}
-	rpc.Command(s.sidecar, wire.CommandRead, argument, func(page answer, err *rpc.Error) {
+	rpc.Command(s.sidecar, wire.CommandRead, argument, func(page answers.ReadResult, err *rpc.Error) {
 		s.mu.Lock()
 		if page.Cursor != "" {
 			s.view.cursor = page.Cursor
@@ -126,7 +100,7 @@ func (s *session) toEnd(loop wire.LoopParams, done func()) {
 		done()
 		return
 	}
-	rpc.Command(s.sidecar, wire.CommandOutline, loop, func(outline struct{ Cursor string }, _ *rpc.Error) {
+	rpc.Command(s.sidecar, wire.CommandOutline, loop, func(outline wire.Outline, _ *rpc.Error) {
 		s.mu.Lock()
 		s.view.cursor = outline.Cursor
 		s.mu.Unlock()
@@ -138,84 +112,84 @@ func (s *session) toEnd(loop wire.LoopParams, done func()) {
 // of the loop itself comes with the update.
 func (s *session) show(data json.RawMessage, isReplay bool) {
 	isShort := isReplay && !s.Native
-	var e event
-	if json.Unmarshal(data, &e) != nil {
-		return
-	}
-	switch e.Kind {
-	case "user_message_chunk": // guidance, which its client has said
+	switch u := wire.Decode(data).(type) {
+	case nil, wire.Question, wire.AnswerUpdate: // the client is asked itself
+	case wire.UserChunk: // guidance, which its client has said
 		if isReplay {
-			s.say(map[string]any{"sessionUpdate": e.Kind, "content": e.Content})
+			s.say(map[string]any{"sessionUpdate": u.SessionUpdate, "content": u.Content})
 		}
-	case "agent_message_chunk", "agent_thought_chunk":
-		if e.Parent == "" && (!isShort || e.Kind == "agent_message_chunk") {
-			s.say(map[string]any{"sessionUpdate": e.Kind, "messageId": s.idOf(e.MessageID), "content": e.Content})
+	case wire.Chunk:
+		if u.ParentToolCallID == "" && (!isShort || u.SessionUpdate == wire.KindMessageChunk) {
+			s.say(map[string]any{"sessionUpdate": u.SessionUpdate, "messageId": s.idOf(u.MessageID), "content": u.Content})
 		}
-	case "tool_call":
-		call := s.callOf(e)
+	case wire.ToolCall:
+		call := s.callOf(u)
 		if call["content"] != nil {
-			s.diffs[s.idOf(e.ToolCallID)] = call["content"]
+			s.diffs[s.idOf(u.ToolCallID)] = call["content"]
 		}
 		s.say(call)
-	case "tool_call_update":
-		if isReplay && e.Status == "in_progress" {
-			return
+	case wire.ToolCallUpdate:
+		if !isReplay || u.Status != wire.StatusInProgress {
+			s.showOutput(u, isShort)
 		}
-		u := map[string]any{"sessionUpdate": e.Kind, "toolCallId": s.idOf(e.ToolCallID)}
-		if e.Status != "" {
-			u["status"] = e.Status
-		}
-		hasDiff := s.diffs[s.idOf(e.ToolCallID)] != nil
-		if len(e.Content) > 0 && !isShort && !(hasDiff && e.Status == "completed") { // it would take the diff's place
-			u["content"] = e.Content
-		}
-		if e.Status != "in_progress" {
-			delete(s.diffs, s.idOf(e.ToolCallID))
-		}
-		s.say(u)
-	case "usage_update":
-		if e.Used != nil && e.Size != nil {
-			u := map[string]any{"sessionUpdate": e.Kind, "used": *e.Used, "size": *e.Size}
-			if len(e.Cost) > 0 {
-				u["cost"] = e.Cost
+	case wire.UsageUpdate:
+		if u.Used > 0 && u.Size > 0 {
+			usage := map[string]any{"sessionUpdate": u.SessionUpdate, "used": u.Used, "size": u.Size}
+			if u.Cost != nil {
+				usage["cost"] = u.Cost
 			}
-			s.say(u)
+			s.say(usage)
 		}
-	case "_ralph/iteration":
-		s.showIteration(e, data)
-	case "_ralph/goal", "_ralph/verify":
-		s.showCheck(e)
-	case "_ralph/question", "_ralph/answer": // the client is asked itself
-	case "_ralph/session":
+	case wire.Iteration:
+		s.showIteration(u, data)
+	case wire.Goal:
+		s.showCheck(u.Text, func(v *view) { v.check = u.Verify + u.Until })
+	case wire.Verify:
+		s.showCheck(u.Text, func(v *view) { v.verified = cmp.Or(verifiedAs[verify.State(u.State)], "pending") })
+	case wire.SessionUpdate:
 		s.mu.Lock()
-		isNews := s.view.agent != e.Text
-		s.view.agent = e.Text
+		isNews := s.view.agent != u.Text
+		s.view.agent = u.Text
 		s.mu.Unlock()
 		if isNews {
-			s.tell(e.Text)
+			s.tell(u.Text)
 		}
-	case "_ralph/end":
-		s.tell(e.Text, data)
+	case wire.End:
+		s.tell(u.Text, data)
 		if !isReplay {
 			s.plan("completed")
-			s.end(e.StopReason)
+			s.end(u.StopReason)
 		}
 	default:
-		s.tell(e.Text, data)
+		s.tell(wire.SaidIn(u).Text, data)
 	}
+}
+
+// showOutput shows what a call gave, or that it is over.
+func (s *session) showOutput(u wire.ToolCallUpdate, isShort bool) {
+	id := s.idOf(u.ToolCallID)
+	update := map[string]any{"sessionUpdate": u.SessionUpdate, "toolCallId": id, "status": u.Status}
+	hasDiff := s.diffs[id] != nil
+	if len(u.Content) > 0 && !isShort && !(hasDiff && u.Status == wire.StatusCompleted) { // it would take the diff's place
+		update["content"] = u.Content
+	}
+	if u.Status != wire.StatusInProgress {
+		delete(s.diffs, id)
+	}
+	s.say(update)
 }
 
 // callOf is a tool call as the client is told of it. Only what reads or changes files says where:
 // clients show that in place of a title.
-func (s *session) callOf(e event) map[string]any {
-	u := map[string]any{"sessionUpdate": "tool_call", "toolCallId": s.idOf(e.ToolCallID), "name": e.Name, "title": e.Title, "kind": e.ToolKind, "status": e.Status}
-	if len(e.RawInput) > 0 {
-		u["rawInput"] = e.RawInput
+func (s *session) callOf(c wire.ToolCall) map[string]any {
+	u := map[string]any{"sessionUpdate": c.SessionUpdate, "toolCallId": s.idOf(c.ToolCallID), "name": c.Name, "title": c.Title, "kind": c.Kind, "status": c.Status}
+	if len(c.RawInput) > 0 {
+		u["rawInput"] = c.RawInput
 	}
-	if slices.Contains([]string{"read", "edit", "delete", "move"}, e.ToolKind) && len(e.Locations) > 0 {
-		u["locations"] = e.Locations
+	if slices.Contains([]wire.ToolKind{wire.ToolRead, wire.ToolEdit, wire.ToolDelete, wire.ToolMove}, c.Kind) && len(c.Locations) > 0 {
+		u["locations"] = c.Locations
 	}
-	if diffs := diffsOf(s.folder, e.RawInput); e.ToolKind == "edit" && len(diffs) > 0 {
+	if diffs := diffsOf(s.folder, c.RawInput); c.Kind == wire.ToolEdit && len(diffs) > 0 {
 		u["content"] = diffs
 	}
 	return u
@@ -261,36 +235,30 @@ func diffsOf(folder string, input json.RawMessage) (diffs []any) {
 }
 
 // showIteration tells the begin and the end of one in messages of their own.
-func (s *session) showIteration(e event, data json.RawMessage) {
-	if e.Phase != "begin" {
-		s.tell(e.Text, data)
+func (s *session) showIteration(u wire.Iteration, data json.RawMessage) {
+	if u.Phase != wire.PhaseBegin {
+		s.tell(u.Text, data)
 		return
 	}
 	s.mu.Lock()
 	s.iterations++
-	s.view.iteration, s.view.verified = e.Text, "pending"
+	s.view.iteration, s.view.verified = u.Text, "pending"
 	s.mu.Unlock()
-	s.tell("── "+e.Text+" ──", data)
+	s.tell("── "+u.Text+" ──", data)
 	s.plan("in_progress")
 }
 
-// showCheck tells what the loop has to pass, and how far that is.
-func (s *session) showCheck(e event) {
+// verifiedAs is how far a check is, as the plan says it; of any other it is pending.
+var verifiedAs = map[verify.State]string{verify.Running: "in_progress", verify.Verified: "completed"}
+
+// showCheck tells what the loop has to pass, or how far that is.
+func (s *session) showCheck(text string, change func(*view)) {
 	s.mu.Lock()
 	before := s.view
-	switch {
-	case e.Kind == "_ralph/goal":
-		s.view.check = e.Verify + e.Until
-	case e.State == "running":
-		s.view.verified = "in_progress"
-	case e.State == "verified":
-		s.view.verified = "completed"
-	default:
-		s.view.verified = "pending"
-	}
+	change(&s.view)
 	hasChanged := before != s.view
 	s.mu.Unlock()
-	s.tell(e.Text)
+	s.tell(text)
 	if hasChanged {
 		s.plan("in_progress")
 	}
@@ -435,7 +403,7 @@ func (s *session) end(stopReason string) {
 			}
 			s.tell(receipt.String())
 		}
-		s.say(map[string]any{"sessionUpdate": "session_info_update", "_meta": map[string]any{"ralph": map[string]any{"ended": stopReason}}})
+		s.say(map[string]any{"sessionUpdate": "session_info_update", "_meta": Meta{About{Ended: stopReason}}})
 		s.endTurn(reason)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/acp"
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 )
 
@@ -190,9 +191,9 @@ func (s *session) whenRead(done func()) bool {
 	s.isNamed(s.loopID)
 	s.demand("session/load", object{"sessionId": s.loopID, "cwd": s.folder, "mcpServers": []any{}}, func(result json.RawMessage, _ *rpc.Error) {
 		var found struct {
-			Meta struct{ Ralph struct{ Live bool } } `json:"_meta"`
+			Meta acp.Meta `json:"_meta"`
 		}
-		if _ = json.Unmarshal(result, &found); !found.Meta.Ralph.Live {
+		if _ = json.Unmarshal(result, &found); found.Meta.Ralph.Live == nil || !*found.Meta.Ralph.Live {
 			s.endTurn("complete", nil)
 		}
 		all := s.reading

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/acp"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // told is what the agent tells and asks, as far as it is read.
@@ -33,16 +37,7 @@ type update struct {
 	Status        string
 	RawInput      json.RawMessage
 	ConfigOptions []option
-	Meta          struct {
-		Ralph struct {
-			Kind      string `json:"sessionUpdate"`
-			Phase     string
-			Iteration int
-			State     string
-			LoopID    string
-			Ended     string
-		}
-	} `json:"_meta"`
+	Meta          struct{ Ralph json.RawMessage } `json:"_meta"` // of a session_info_update an acp.About, else the update of ralph's that is told
 }
 
 // turn is one that is under way.
@@ -123,7 +118,8 @@ func (s *session) endTurn(state string, failure object) {
 
 // update makes the session's turns of what the agent tells.
 func (s *session) update(u update) {
-	about := u.Meta.Ralph
+	of := wire.Decode(u.Meta.Ralph)
+	begun, _ := of.(wire.Iteration)
 	switch {
 	case u.Kind == "config_option_update":
 		if ready := s.isReady; ready != nil {
@@ -131,6 +127,8 @@ func (s *session) update(u update) {
 			ready()
 		}
 	case u.Kind == "session_info_update":
+		var about acp.About
+		_ = json.Unmarshal(u.Meta.Ralph, &about) // not each has one
 		if about.LoopID != "" {
 			s.loopID = about.LoopID
 		}
@@ -146,10 +144,10 @@ func (s *session) update(u update) {
 		s.begin(messageOf("user", textOf(u.Content)), nil)
 	case u.Kind == "user_message_chunk":
 		s.say("markdown", "", "> "+strings.ReplaceAll(strings.TrimSpace(textOf(u.Content)), "\n", "\n> ")+"\n\n")
-	case about.Kind == "_ralph/iteration" && about.Phase == "begin":
-		s.iterate(about.Iteration, textOf(u.Content))
+	case begun.Phase == wire.PhaseBegin:
+		s.iterate(begun.Iteration, textOf(u.Content))
 	case u.Kind == "agent_message_chunk":
-		if about.Kind == "_ralph/guidance" && about.State == "delivered" && s.steering != nil {
+		if g, _ := of.(wire.Guidance); g.State == string(loop.GuidanceDelivered) && s.steering != nil {
 			s.isHeard(s.steering)
 		}
 		s.say("markdown", u.MessageID, textOf(u.Content))

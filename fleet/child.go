@@ -24,7 +24,7 @@ func (w *Worker) runChild(ctx context.Context, a *attempt, tree, promptFile stri
 		a.beats(a.child.Renew)
 		exit = a.child.Wait(ctx)
 		last, begun := a.child.Said()
-		if !wasLeft || begun || ctx.Err() != nil || last.StopReason != "" && !last.GoesOn() {
+		if !wasLeft || begun || ctx.Err() != nil || last.StopReason != "" && !child.GoesOn(last) {
 			return exit, nil
 		}
 		a.child.End() // it was about to when it was asked
@@ -74,9 +74,7 @@ func outcome(c *child.Child, exit error, tree string) (o Outcome, limited bool, 
 	if o.CostOpen = begun; said.StopReason == "" {
 		return o, false, fmt.Errorf("%s (it ended with %w, and didn't say how its loop stands)", cmp.Or(c.Words(), "ralph-lsp said nothing"), cmp.Or(exit, errors.New("success")))
 	}
-	if o.CostOpen = said.CostUSD == nil; !o.CostOpen {
-		o.CostUSD = *said.CostUSD
-	}
+	o.CostOpen, o.CostUSD = !said.Cost.Known, said.Cost.USD
 	if loop.StopReason(said.StopReason).Ending().OfMachine {
 		return o, false, errors.New(cmp.Or(said.Text, said.StopReason))
 	}
@@ -93,7 +91,7 @@ func outcome(c *child.Child, exit error, tree string) (o Outcome, limited bool, 
 	}
 	o.HasState, o.Agent = true, state.Backend
 	switch {
-	case said.GoesOn():
+	case child.GoesOn(said):
 		o.Paused, o.ResumeAt = !state.Active, state.ResumeAt
 		limited = state.InARow.RateLimits > 0
 	case said.StopReason == "interrupted":

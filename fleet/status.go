@@ -14,20 +14,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// statusIn is the status in a line that a child prints, nil where there is none.
-func statusIn(line []byte) []byte {
-	if !bytes.HasPrefix(line, []byte(`{"sessionUpdate":"`+wire.OnceStatus+`"`)) || len(line) > 2*wire.MaxStatusUpdate {
-		return nil
-	}
-	var u struct {
-		Status json.RawMessage `json:"status"`
-	}
-	if json.Unmarshal(line, &u) != nil {
-		return nil
-	}
-	return u.Status
-}
-
 // Rank says how much a loop needs its user, with what its iteration shows: the lower, the more.
 func (r Record) Rank(s Shown) int {
 	switch {

@@ -458,12 +458,12 @@ func (w *Worker) iterate(ctx context.Context, a *attempt) (o Outcome, limited bo
 	defer os.Remove(transcript.Name())
 	defer transcript.Close()
 	lines := 0
-	var last struct{ Tasks *wire.Tasks } // of its statuses
+	var last wire.LoopStatus
 	asked.Begin(tree)
 	defer w.Bus.Show(context.WithoutCancel(ctx), Shown{ID: a.ID, Attempt: a.Attempt})
 	end := timed(ctx, StageIteration)
 	exit, err := w.runChild(ctx, a, tree, prompt, func(line []byte) {
-		if status := statusIn(line); status != nil {
+		if status := wire.StatusIn(line); status != nil {
 			_ = json.Unmarshal(status, &last) // what isn't one says nothing new
 			if ctx.Err() == nil {
 				w.Bus.Show(ctx, Shown{ID: a.ID, Attempt: a.Attempt, Status: status})

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"slices"
 
@@ -85,9 +84,12 @@ func (x *index) flush() {
 
 // take takes the begin or the end of an iteration.
 func (x *index) take(data []byte) {
-	var u wire.Iteration
 	l, ok := parseLine(data)
-	if !ok || wire.KindOf(l.update) != wire.KindIteration || json.Unmarshal(l.update, &u) != nil {
+	if !ok || wire.KindOf(l.update) != wire.KindIteration {
+		return
+	}
+	u, ok := wire.Decode(l.update).(wire.Iteration)
+	if !ok {
 		return
 	}
 	if x.goes = u.Phase == wire.PhaseBegin; x.goes {

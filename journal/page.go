@@ -179,7 +179,8 @@ func (p *Pager) takeUpdate(kind string, l line) bool {
 	var chunk wire.Chunk
 	isText, isPiece := isText(kind), isPiece(kind, l.update)
 	if isPiece {
-		if json.Unmarshal(l.update, &chunk) != nil {
+		var ok bool
+		if chunk, ok = wire.Decode(l.update).(wire.Chunk); !ok {
 			p.page.Skipped++
 			return true
 		}

@@ -146,11 +146,7 @@ func (c *call) confirm(asked answers.ToolResult) {
 
 // do has the sidecar do what its user agreed to.
 func (c *call) do(offer wire.Command, done string) {
-	type answer struct {
-		LoopID, Text string
-		Warnings     []string
-	}
-	rpc.Command(c.sidecar, offer.Command, offer.Arguments[0], func(result answer, err *rpc.Error) {
+	rpc.Command(c.sidecar, offer.Command, offer.Arguments[0], func(result answers.Reply, err *rpc.Error) {
 		if err != nil {
 			c.fail(err.Message)
 			return

@@ -158,7 +158,7 @@ func (l *launcher) heard(f *folders.Folder, r *folders.Managed, it journal.Item)
 	l.questions.tell(f, r, it.JSON)
 	switch wire.KindOf(it.JSON) {
 	case wire.KindIteration:
-		if wire.Decode[wire.Iteration](it.JSON).Phase == wire.PhaseEnd {
+		if u, _ := wire.Decode(it.JSON).(wire.Iteration); u.Phase == wire.PhaseEnd {
 			l.workspace.RefreshAt(f.Path)
 		}
 	case wire.KindState, wire.KindLimits:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // toolEnd returns the end of a tool call with an output, as a client reads it.
@@ -61,7 +62,7 @@ func TestALongOutput(t *testing.T) {
 	}
 
 	c.Answer("window/showDocument", func(json.RawMessage) any { return map[string]bool{"success": true} })
-	whole := result[wire.OutputResult](c, c.Command(wire.CommandOutput, map[string]any{"loopId": started.LoopID, "iteration": 1, "toolCallId": "t1", "show": true}))
+	whole := result[answers.OutputResult](c, c.Command(wire.CommandOutput, map[string]any{"loopId": started.LoopID, "iteration": 1, "toolCallId": "t1", "show": true}))
 	path, err := wire.PathOf(whole.URI)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +72,7 @@ func TestALongOutput(t *testing.T) {
 		t.Errorf("%d lines, %+v, %v", len(lines), whole, err)
 	}
 	c.Hears("window/showDocument", whole.URI)
-	again := result[wire.OutputResult](c, c.Command(wire.CommandOutput, map[string]any{"sessionFileUri": started.SessionFileURI, "iteration": 1, "toolCallId": "t1"}))
+	again := result[answers.OutputResult](c, c.Command(wire.CommandOutput, map[string]any{"sessionFileUri": started.SessionFileURI, "iteration": 1, "toolCallId": "t1"}))
 	if again != whole {
 		t.Errorf("%+v, before %+v", again, whole)
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/journal"
@@ -55,8 +54,7 @@ func (p *plans) PlansIn(folder string) (known documents.Plans) {
 	outline, _ := log.Outline(p.session.Ctx)
 	known.Deeds = map[string]documents.Deed{}
 	for _, data := range outline.Iterations {
-		var u wire.Iteration
-		if json.Unmarshal(data, &u) == nil && u.Task != "" && u.Phase == wire.PhaseEnd {
+		if u, _ := wire.Decode(data).(wire.Iteration); u.Task != "" && u.Phase == wire.PhaseEnd {
 			known.Deeds[u.Task] = documents.Deed{Iteration: u.Iteration, Cost: u.Cost}
 		}
 	}

@@ -86,7 +86,7 @@ func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) 
 			return nil, err
 		}
 	}
-	return wire.OutputOf(file, output), nil
+	return answers.OutputOf(file, output), nil
 }
 
 // history lists the loops that have a session file and don't run: of a folder, and of its

@@ -146,8 +146,8 @@ func (moonStory) Outline(context.Context) (wire.Outline, error) {
 
 func (moonStory) Output(context.Context, int, string) (string, error) { return "one\ntwo\n", nil }
 
-func (m *moon) Fetch(context.Context, string) (wire.FetchResult, error) {
-	return wire.Fetched("ralph/crater"), nil
+func (m *moon) Fetch(context.Context, string) (answers.FetchResult, error) {
+	return answers.Fetched("ralph/crater"), nil
 }
 
 func (m *moon) Check(context.Context) answers.Check {
@@ -406,7 +406,7 @@ func TestAStatusIsAskedForByTheFolderOfALoopElsewhere(t *testing.T) {
 func TestTheOutputOfAToolElsewhere(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	_, c := seesMoon(t, optedIn)
-	o := result[wire.OutputResult](c, c.Command(wire.CommandOutput, wire.OutputParams{LoopParams: wire.LoopParams{LoopID: "m1"}, ToolCallID: "t1"}))
+	o := result[answers.OutputResult](c, c.Command(wire.CommandOutput, wire.OutputParams{LoopParams: wire.LoopParams{LoopID: "m1"}, ToolCallID: "t1"}))
 	path, err := wire.PathOf(o.URI)
 	if err != nil || readFile(t, path) != "one\ntwo\n" || o.Lines != 2 {
 		t.Errorf("%+v, %v", o, err)

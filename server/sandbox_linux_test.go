@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // Whoever wants walls gets none of less than that, and learns what is missing.
@@ -66,7 +67,7 @@ func TestWallsAreOfferedOnce(t *testing.T) {
 			t.Errorf("offered again: %s", m.Params)
 		}
 	}
-	if got := result[wire.SandboxResult](second, second.Command(wire.CommandSandbox, map[string]any{"mode": "workspace"})); !strings.Contains(got.Text, "your loops are sandboxed from their next start on") {
+	if got := result[answers.SandboxResult](second, second.Command(wire.CommandSandbox, map[string]any{"mode": "workspace"})); !strings.Contains(got.Text, "your loops are sandboxed from their next start on") {
 		t.Errorf("got %+v", got)
 	}
 	if text, err := os.ReadFile(filepath.Join(home, "ralph-lsp", "config.toml")); string(text) != "[sandbox]\nmode = \"workspace\"\n" {

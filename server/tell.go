@@ -19,32 +19,32 @@ func (q *questions) tell(f *folders.Folder, r *folders.Managed, update []byte) {
 	if q.Editor.Client().OptedIn {
 		return
 	}
-	what := wire.KindOf(update)
-	switch what {
+	switch wire.KindOf(update) {
 	case wire.KindMessageChunk, wire.KindThoughtChunk, wire.KindToolCall, wire.KindToolCallUpdate, wire.KindUsage:
 		return // most are such, and say nothing to the user
 	}
-	said := wire.Decode[wire.Said](update)
-	switch what {
-	case wire.KindIteration:
-		if wire.Decode[wire.Iteration](update).Phase == wire.PhaseBegin {
+	u := wire.Decode(update)
+	said := wire.SaidIn(u)
+	switch u := u.(type) {
+	case wire.Iteration:
+		if u.Phase == wire.PhaseBegin {
 			f.Undo.Withdraw()
 		}
-	case wire.KindVerify:
-		if u := wire.Decode[wire.Verify](update); u.State == string(verify.Running) && u.Output == "" {
+	case wire.Verify:
+		if u.State == string(verify.Running) && u.Output == "" {
 			r.Offered.Withdraw()
 		}
-	case wire.KindLimits:
+	case wire.Limits:
 		r.Offered.Withdraw()
-	case wire.KindWarning:
-		if slices.Contains(r.Warnings, wire.Decode[wire.Warning](update).Message) {
+	case wire.Warning:
+		if slices.Contains(r.Warnings, u.Message) {
 			return // the start has told those
 		}
-	case wire.KindState:
-		if u := wire.Decode[wire.StateChange](update); u.State == string(loop.StatePaused) && u.Reason == loop.PauseUser {
+	case wire.StateChange:
+		if u.State == string(loop.StatePaused) && u.Reason == loop.PauseUser {
 			said.Text, said.Notify = wire.PausedText(r.Status().Iteration), true // what was answered at once holds now
 		}
-	case wire.KindEnd:
+	case wire.End:
 		return // announced once the loop is out of its folder
 	}
 	if !said.Notify {

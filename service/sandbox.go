@@ -37,17 +37,17 @@ func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 
 // SetSandbox writes into the user's configuration whether there are walls around the agents of all
 // loops. If walls can't be made here, it writes nothing and says why.
-func SetSandbox(ctx context.Context, files config.Files, mode string) (wire.SandboxResult, error) {
+func SetSandbox(ctx context.Context, files config.Files, mode string) (answers.SandboxResult, error) {
 	if mode != sandbox.Workspace && mode != sandbox.Off {
-		return wire.SandboxResult{}, invalid("mode", "mode is %q: say workspace or off", mode)
+		return answers.SandboxResult{}, invalid("mode", "mode is %q: say workspace or off", mode)
 	}
 	settings, err := config.Files{UserDir: files.UserDir, Builtin: files.Builtin}.Load()
 	if err == nil && mode == sandbox.Workspace {
 		err = sandbox.Check(ctx, settings.Sandbox.EngineOf())
 	}
 	if err != nil {
-		return wire.SandboxResult{}, err
+		return answers.SandboxResult{}, err
 	}
 	file, err := files.SetOwn("sandbox", "mode", mode)
-	return wire.SandboxResultOf(mode, file), err
+	return answers.SandboxResultOf(mode, file), err
 }

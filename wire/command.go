@@ -5,7 +5,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
@@ -211,24 +210,6 @@ type OutputParams struct {
 	Iteration      int    `json:"iteration,omitempty"` // 0: the session has none
 	ToolCallID     string `json:"toolCallId"`
 	Show           bool   `json:"show,omitempty"` // with window/showDocument
-}
-
-// OutputResult is all that is kept of what a tool gave.
-type OutputResult struct {
-	URI   string `json:"uri"` // of a file with it
-	Bytes int    `json:"bytes"`
-	Lines int    `json:"lines"`
-	Text  string `json:"text"` // how much it is, in one line
-}
-
-// OutputOf says how much of an output is in a file.
-func OutputOf(path, output string) OutputResult {
-	r := OutputResult{URI: FileURI(path), Bytes: len(output), Lines: tell.Lines(output)}
-	r.Text = JoinFacts(tell.Amount(r.Lines, "line"), tell.Amount(r.Bytes, "byte"))
-	if mark := tell.LeftOutIn(output); mark != "" {
-		r.Text += "; the session has no more: " + mark
-	}
-	return r
 }
 
 // FolderParams names a folder, or none for all of them.

@@ -350,7 +350,7 @@ func projectEnd(e loop.End) End {
 		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {
-		end.Denials = append(end.Denials, Denial{stream.Plain(d.Tool), stream.Plain(d.Detail)})
+		end.Denials = append(end.Denials, Denial{Tool: stream.Plain(d.Tool), Detail: stream.Plain(d.Detail)})
 	}
 	if e.Status.Folder != "" {
 		end.Title = titleOf(e.Status)

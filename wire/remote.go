@@ -10,18 +10,6 @@ import (
 // HostFleet is the host of a loop that no worker has had yet.
 const HostFleet = "fleet"
 
-// FetchResult is where what a loop of another machine has done is now.
-type FetchResult struct {
-	Text   string `json:"text"`
-	Branch string `json:"branch"` // in the repository of the loop's origin
-	Class  Class  `json:"class"`
-}
-
-// Fetched says that a branch has what a loop did.
-func Fetched(branch string) FetchResult {
-	return FetchResult{"what it did is in the branch " + OneLine(branch), branch, ClassOK}
-}
-
 // Failure is why a command couldn't be done, with the reason that clients are given.
 type Failure struct {
 	Reason string

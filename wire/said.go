@@ -35,12 +35,7 @@ type Said struct {
 }
 
 // SaidOf is what a person is told of a loop's event.
-func SaidOf(e loop.Event) Said {
-	if u, ok := new(Projector).Loop(e).(interface{ said() Said }); ok {
-		return u.said()
-	}
-	return Said{}
-}
+func SaidOf(e loop.Event) Said { return SaidIn(new(Projector).Loop(e)) }
 
 func (s Said) said() Said { return s }
 

@@ -18,6 +18,15 @@ type StatusUpdate struct {
 	Status        LoopStatus `json:"status"`
 }
 
+// StatusIn is the status in such an update, as it is; nil for another one, and one that is too long.
+func StatusIn(update []byte) json.RawMessage {
+	var u struct{ Status json.RawMessage }
+	if KindOf(update) == OnceStatus && len(update) <= 2*MaxStatusUpdate {
+		_ = json.Unmarshal(update, &u)
+	}
+	return u.Status
+}
+
 // MaxStatusUpdate bounds a StatusUpdate, in bytes of JSON.
 const MaxStatusUpdate = 128 << 10
 

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
@@ -115,6 +114,14 @@ type ToolCallUpdate struct {
 	Omitted          *Omitted       `json:"omitted,omitempty"` // absent: the content is all of it
 	Spent            *history.Spent `json:"spent,omitempty"`   // at the end of a subagent, as far as it is known
 	Facts            string         `json:"facts,omitempty"`   // the same in words: "12s · $0.0042 · 8.1k tokens"
+}
+
+// Output is the text of the content.
+func (u ToolCallUpdate) Output() (text string) {
+	for _, c := range u.Content {
+		text += c.Content.Text
+	}
+	return text
 }
 
 // Omitted is what the content of an update leaves out of a tool's output. A line of the
@@ -298,11 +305,8 @@ type MissingAgent struct {
 	Install map[string]string `json:"install,omitempty"` // how to install each agent
 }
 
-// Denial is a tool call that the agent's own permission rules refused.
-type Denial struct {
-	Tool   string `json:"tool"`
-	Detail string `json:"detail,omitempty"`
-}
+// Denial is a tool call that the agent's own permission rules refused; without its id.
+type Denial = stream.Denial
 
 // End is a loop's last update.
 type End struct {
@@ -325,25 +329,6 @@ type End struct {
 	Verified      string      `json:"verified,omitempty"` // of a promise: by what, and how that went
 	Receipt       []Detail    `json:"receipt,omitempty"`  // what else there is to say of it, for a table
 	Said
-}
-
-// updateHead is what an update begins with.
-var updateHead = []byte(`{"sessionUpdate":"`)
-
-// KindOf is what an update in its JSON is, "" for none of ours.
-func KindOf(update []byte) string {
-	rest, isOurs := bytes.CutPrefix(update, updateHead)
-	kind, _, ends := bytes.Cut(rest[:min(len(rest), 64)], []byte(`"`))
-	if !isOurs || !ends {
-		return ""
-	}
-	return string(kind)
-}
-
-// Decode reads an update, or a part of it, such as Said. What can't be read is left out.
-func Decode[T any](update []byte) (u T) {
-	_ = json.Unmarshal(update, &u)
-	return u
 }
 
 // Raw is an update in its JSON, for who has read one back.

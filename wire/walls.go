@@ -66,25 +66,7 @@ func classOfWarning(e loop.Warning) Class {
 	return ClassWarning
 }
 
-// SandboxModes are what the mode of a sandbox may be.
-var SandboxModes = []string{sandbox.Workspace, sandbox.Off}
-
 // SandboxParams is the argument of ralph.sandbox.
 type SandboxParams struct {
-	Mode string `json:"mode"` // of SandboxModes
-}
-
-// SandboxResult says what counts for loops that start from now on.
-type SandboxResult struct {
-	FileURI string `json:"fileUri"` // of the user's configuration, which says it
-	Text    string `json:"text"`    // one line
-}
-
-// SandboxResultOf says that a mode stands in a file now.
-func SandboxResultOf(mode, file string) SandboxResult {
-	text := "your loops are sandboxed from their next start on"
-	if mode != sandbox.Workspace {
-		text = "your loops have no sandbox from their next start on"
-	}
-	return SandboxResult{FileURI(file), text + " (" + OneLine(file) + ")"}
+	Mode string `json:"mode"` // workspace or off
 }

@@ -71,7 +71,7 @@ func examples() map[string]any {
 		"command-undo":    answers.UndoParams{LoopParams: wire.LoopParams{Folder: "file:///w/app"}, Iteration: 3, Paths: []string{"src/a.go"}, DryRun: true},
 		"command-keep":    answers.KeepParams{LoopParams: wire.LoopParams{Folder: "file:///w/app"}, Iteration: new(3), Paths: []string{"src/a.go"}, Kept: new(false)},
 		"command-sandbox": wire.SandboxParams{Mode: "workspace"},
-		"result-sandbox":  wire.SandboxResultOf("workspace", "/h/.config/ralph-lsp/config.toml"),
+		"result-sandbox":  answers.SandboxResultOf("workspace", "/h/.config/ralph-lsp/config.toml"),
 		"command-tool":    answers.ToolParams{Name: answers.ToolStart, Input: json.RawMessage(`{"prompt":"Build X"}`), Folders: []string{"file:///w/app"}},
 		"command-plan":    answers.PlanParams{Prompt: "What next?", Backend: "pi"},
 
@@ -84,7 +84,7 @@ func examples() map[string]any {
 		"result-status":  wire.StatusResult{Loops: loops},
 		"result-outline": wire.Outline{Parts: []wire.LogPart{{Cursor: "eyJsb2ciOiIxdjJ4In0", Iteration: 3, Bytes: 52000}}, Iterations: []json.RawMessage{lsptest.JSON(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin, Iteration: 3, Said: wire.Info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
 		"result-read":    answers.ReadResult{LoopID: "ralph-ca7igygdcr4i", Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
-		"result-output":  wire.OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
+		"result-output":  answers.OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
 		"result-history": answers.HistoryResult{Loops: []answers.PastLoop{examplePast(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1),
 			Tokens: *tokens, Duration: 12 * time.Minute}), exampleLandedPast()}},
 		"result-prompts":    answers.PromptsResult{Prompts: []answers.PastPrompt{{Text: "Build X\nand test it", Title: "Build X and test it", At: wire.Noon, Folder: "file:///w/app", Uses: 3}}},
@@ -92,7 +92,7 @@ func examples() map[string]any {
 		"result-file":       answers.FileOf(changes.Content{Data: []byte("package main\n")}),
 		"result-undo":       exampleUndo(),
 		"result-land":       exampleLand(),
-		"result-fetch":      wire.Fetched("ralph/build-x"),
+		"result-fetch":      answers.Fetched("ralph/build-x"),
 		"result-keep":       answers.KeptOf([]string{"src/a.go"}, true),
 		"permission":        wire.QuestionOf(wire.QuestionToShow, "ralph-ca7igygdcr4i", "/w/app"),
 		"questions":         wire.QuestionsToShow(),
@@ -269,7 +269,7 @@ func rareExamples(text func(string) wire.TextContent) []any {
 			Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Verified: "go test ./... passed", Changes: &changes.Summary{Files: 4, Added: 12, Removed: 3},
 			Prompt: exampleEnd.Prompt, Account: exampleEnd.Account,
 			Status: loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateEnded, StopReason: loop.StopPromise, EndedAt: wire.Noon}}}, false),
-		wire.End{SessionUpdate: wire.KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, wire.End{SessionUpdate: wire.KindEnd, StopReason: "permission_denied", UnknownCosts: 1, Denials: []wire.Denial{{"Bash", "rm -r build"}}},
+		wire.End{SessionUpdate: wire.KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, wire.End{SessionUpdate: wire.KindEnd, StopReason: "permission_denied", UnknownCosts: 1, Denials: []wire.Denial{{Tool: "Bash", Detail: "rm -r build"}}},
 	}
 }
 

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -20,9 +18,11 @@ func receiptOf(ctx context.Context, bus fleet.Bus, r fleet.Record, flags string)
 	}}
 	if n := len(r.Kept); n > 0 {
 		err := fleet.Transcript(ctx, bus, r, r.Kept[n-1], func(line []byte) error {
-			var it wire.End
-			if bytes.Contains(line, []byte(wire.KindEnd)) && json.Unmarshal(line, &it) == nil && it.SessionUpdate == wire.KindEnd {
-				receipt.End = it
+			if wire.KindOf(line) != wire.KindEnd {
+				return nil
+			}
+			if u, ok := wire.Decode(line).(wire.End); ok {
+				receipt.End = u
 			}
 			return nil
 		})

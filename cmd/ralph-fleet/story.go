@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"sync"
 	"time"
@@ -33,14 +32,15 @@ func newStory(mu *sync.Mutex, out io.Writer, id, name, flags string) *story {
 
 // take shows an update. Only what is asked now can be answered. The loop's end is the record's to tell.
 func (s *story) take(line []byte, isLive bool) error {
-	var u struct {
-		SessionUpdate, State string
-
-		Time time.Time
+	switch u := wire.Decode(line).(type) {
+	case nil, wire.End:
+		return nil
+	case wire.StateChange:
+		if loop.State(u.State).Over() {
+			return nil
+		}
 	}
-	if json.Unmarshal(line, &u) == nil && u.SessionUpdate != wire.KindEnd && !loop.State(u.State).Over() {
-		s.Show(journal.Item{JSON: line, At: u.Time}, isLive)
-	}
+	s.Show(journal.Item{JSON: line, At: wire.StampOf(line).Time}, isLive)
 	return nil
 }
 

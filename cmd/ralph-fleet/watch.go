@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -155,10 +154,10 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 
 // askedIn is the id of the question that an update asks, "" for any other.
 func askedIn(line []byte) string {
-	var u struct{ SessionUpdate, ID string }
-	if !bytes.Contains(line, []byte(wire.KindQuestion)) || json.Unmarshal(line, &u) != nil || u.SessionUpdate != wire.KindQuestion {
+	if wire.KindOf(line) != wire.KindQuestion {
 		return ""
 	}
+	u, _ := wire.Decode(line).(wire.Question)
 	return u.ID
 }
 

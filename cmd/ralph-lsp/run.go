@@ -230,7 +230,7 @@ func (l *loopFlags) tellMissing(cmd *cobra.Command, err error) error {
 		ErrorUpdate:  wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: missing.Error(), Kind: wire.ReasonBackendNotFound},
 		MissingAgent: wire.MissingOf(missing),
 	}
-	return errors.Join(err, terminal.NewJSONLines(cmd.OutOrStdout()).Write(update, terminal.Stamp{Time: time.Now().UTC()}))
+	return errors.Join(err, terminal.NewJSONLines(cmd.OutOrStdout()).Write(update, wire.Stamp{Time: time.Now().UTC()}))
 }
 
 // resolver makes a loop's configuration of the flags and the files.

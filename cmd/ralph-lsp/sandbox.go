@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/service"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -28,7 +27,7 @@ may. This is written into your own configuration, and counts for loops that star
 now on. For one loop, say run --sandbox workspace. Without an argument, sandbox says how
 it stands here, and what agents behind walls see of your home.`,
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
-		ValidArgs: wire.SandboxModes,
+		ValidArgs: answers.SandboxModes,
 	}
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		files := filesOf(dir)

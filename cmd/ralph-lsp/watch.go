@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -108,7 +109,7 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 	}
 	last := 0
 	if n := len(outline.Iterations); n > 0 { // it may be one that goes on
-		u, _ := terminal.IterationOf(outline.Iterations[n-1])
+		u, _ := wire.Decode(outline.Iterations[n-1]).(wire.Iteration)
 		last = u.Iteration
 	}
 	cursor, _ := outline.Begin(last, len(outline.Parts))

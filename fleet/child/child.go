@@ -4,9 +4,7 @@ package child
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"os/exec"
 	"slices"
@@ -37,22 +35,13 @@ type Child struct {
 	words   []byte            // the last ones of its stderr
 	say     func(line []byte) // nil while it is left
 	begun   bool              // its iteration has: that may cost something
-	said    Ended
-	left    chan struct{} // closed when its iteration is over and the loop goes on: it may stay
+	said    wire.End          // the last update of an iteration; without a StopReason there was none
+	left    chan struct{}     // closed when its iteration is over and the loop goes on: it may stay
 	renewed time.Time
 }
 
-// Ended is the last update of an iteration, of the wire's _ralph/end. Without a StopReason there was none.
-type Ended struct {
-	StopReason string   `json:"stopReason"`
-	Iterations int      `json:"iterations"`
-	CostUSD    *float64 `json:"costUsd"`
-	Text       string   `json:"text"`
-	Tree       string   `json:"tree"` // git's, of the checkout's files as they are; "": it doesn't know
-}
-
-// GoesOn says that the loop has more to do.
-func (e Ended) GoesOn() bool { return e.StopReason == string(loop.StopOnce) }
+// GoesOn says of the end of an iteration that the loop has more to do.
+func GoesOn(e wire.End) bool { return e.StopReason == string(loop.StopOnce) }
 
 // Start starts ralph-lsp with first and args, which name its folder. say gets each line that it prints, until it is left.
 func Start(program string, env, first, args []string, say func(line []byte)) (*Child, error) {
@@ -92,7 +81,7 @@ func (c *Child) Fits(args []string, lease time.Duration) bool {
 // Again has a child that was left run the next iteration.
 func (c *Child) Again(say func(line []byte)) {
 	c.mu.Lock()
-	c.say, c.begun, c.said, c.left = say, false, Ended{}, make(chan struct{})
+	c.say, c.begun, c.said, c.left = say, false, wire.End{}, make(chan struct{})
 	c.mu.Unlock()
 	c.write("next\n")
 }
@@ -128,15 +117,14 @@ func (c *Child) pass(out io.Reader) {
 
 // hear takes note of how far it is.
 func (c *Child) hear(line []byte) {
-	isOf := func(kind string) bool { return bytes.HasPrefix(line, []byte(`{"sessionUpdate":"`+kind+`"`)) }
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var last Ended
-	switch {
-	case isOf(wire.KindIteration):
+	switch wire.KindOf(line) {
+	case wire.KindIteration:
 		c.begun = true
-	case isOf(wire.KindEnd) && json.Unmarshal(line, &last) == nil:
-		if c.said = last; last.GoesOn() {
+	case wire.KindEnd:
+		c.said, _ = wire.Decode(line).(wire.End)
+		if GoesOn(c.said) {
 			c.say = nil
 			close(c.left)
 		}
@@ -168,7 +156,7 @@ func (c *Child) End() {
 }
 
 // Said is what it said last, and whether its iteration has begun.
-func (c *Child) Said() (last Ended, begun bool) {
+func (c *Child) Said() (last wire.End, begun bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.said, c.begun

@@ -64,7 +64,7 @@ func TestAChildRunsIterations(t *testing.T) {
 	if err := until(t, c); err != nil {
 		t.Fatal(err)
 	}
-	if last, begun := c.Said(); !begun || !last.GoesOn() || last.Iterations != 1 || last.CostUSD == nil || *last.CostUSD != 0.5 || last.Text != "t" {
+	if last, begun := c.Said(); !begun || !GoesOn(last) || last.Iterations != 1 || last.Cost.USD != 0.5 || last.Text != "t" {
 		t.Errorf("it said %+v, begun %v", last, begun)
 	}
 	c.Renew()

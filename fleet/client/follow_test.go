@@ -1,7 +1,6 @@
 package client
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestOfTheLoopsLookedAtTheLastOnesAreKept(t *testing.T) {
@@ -70,9 +70,7 @@ func TestWhichLinesAreOfTheAttemptAlone(t *testing.T) {
 		`{"sessionUpdate":"_ralph/warning","phase":"end","message":"no _ralph/iteration began"}`: {false, false},
 		`{"sessionUpdate":"_ralph/iteration","phase":"end"`:                                      {true, false},
 	} {
-		var u said
-		json.Unmarshal([]byte(line), &u) // one that is broken has nothing
-		if got := u.isOfAttempt(); got != want.ofAttempt {
+		if got := isOfAttempt(wire.Decode([]byte(line))); got != want.ofAttempt {
 			t.Errorf("%s is of its attempt alone: %v", line, got)
 		}
 		if got := endsIteration([]byte(line)); got != want.ends {

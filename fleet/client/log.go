@@ -64,26 +64,15 @@ func (t *transcript) parse(cursor string) (at position, ok bool) {
 	return at, err == nil && at.attempt >= 0 && at.line >= 0
 }
 
-// said is a line of a transcript, as far as a reader has to know it.
-type said struct {
-	SessionUpdate string          `json:"sessionUpdate"`
-	ToolCallID    string          `json:"toolCallId"`
-	Status        string          `json:"status"`
-	State         string          `json:"state"`
-	StopReason    string          `json:"stopReason"`
-	Iteration     int             `json:"iteration"`
-	Content       json.RawMessage `json:"content"`
-}
-
-// isOfAttempt says whether a line is about the process that ran an iteration, and not about the loop.
-func (u said) isOfAttempt() bool {
-	switch u.SessionUpdate {
-	case wire.KindEnd:
+// isOfAttempt says whether an update of a transcript is about the process that ran an iteration, and not about the loop.
+func isOfAttempt(u wire.Update) bool {
+	switch u := u.(type) {
+	case wire.End:
 		return u.StopReason == string(loop.StopOnce) || u.StopReason == string(loop.StopInterrupted)
-	case wire.KindState:
+	case wire.StateChange:
 		return loop.State(u.State).Over()
 	}
-	return u.SessionUpdate == ""
+	return u == nil
 }
 
 // What ends the reading of a page.
@@ -106,11 +95,10 @@ func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet
 	taken := at // behind the last line that is in the page
 	err = t.each(ctx, r, t.cached(ctx, bus, r), at, end, func(at position, _ bool, data []byte) error {
 		data = bytes.TrimSpace(data)
-		var u said
-		if json.Unmarshal(data, &u) != nil || u.isOfAttempt() {
+		if isOfAttempt(wire.Decode(data)) {
 			return nil
 		}
-		if !p.Take(u.SessionUpdate, u.Iteration, moved(data, r.ID, folder, origin)) {
+		if !p.Take(wire.KindOf(data), wire.StampOf(data).Iteration, moved(data, r.ID, folder, origin)) {
 			return errFull
 		}
 		taken = at
@@ -189,8 +177,11 @@ func (t *transcript) each(ctx context.Context, r fleet.Record, open func(attempt
 
 // endsIteration says whether a line tells that its iteration is over.
 func endsIteration(line []byte) bool {
-	var u struct{ SessionUpdate, Phase string }
-	return bytes.Contains(line, []byte(wire.KindIteration)) && json.Unmarshal(line, &u) == nil && u.SessionUpdate == wire.KindIteration && u.Phase == wire.PhaseEnd
+	if wire.KindOf(line) != wire.KindIteration {
+		return false
+	}
+	u, _ := wire.Decode(line).(wire.Iteration)
+	return u.Phase == wire.PhaseEnd
 }
 
 // cached opens what attempts have said that count.

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -86,8 +85,10 @@ func (s story) Outline(ctx context.Context) (result wire.Outline, err error) {
 		}
 		end = at
 		size += int64(len(line))
-		var u said
-		if strings.Contains(string(line[:min(len(line), 100)]), `"`+wire.KindIteration+`"`) && json.Unmarshal(line, &u) == nil {
+		if wire.KindOf(line) != wire.KindIteration {
+			return nil
+		}
+		if u, ok := wire.Decode(line).(wire.Iteration); ok {
 			iteration = u.Iteration
 			n, ok := told[iteration]
 			if !ok {
@@ -115,17 +116,14 @@ func (s story) Output(ctx context.Context, iteration int, toolCallID string) (ou
 	}
 	isFound := false
 	err = t.each(ctx, r, t.cached(ctx, bus, r), position{}, position{}, func(_ position, _ bool, line []byte) error {
-		var u said
-		if !strings.Contains(string(line), toolCallID) || json.Unmarshal(line, &u) != nil || u.SessionUpdate != wire.KindToolCallUpdate ||
-			u.ToolCallID != toolCallID || u.Iteration != iteration || u.Status == wire.StatusInProgress {
+		if !strings.Contains(string(line), toolCallID) {
 			return nil
 		}
-		var contents []wire.ToolContent
-		json.Unmarshal(u.Content, &contents) // without a content it is empty
-		output, isFound = "", true
-		for _, c := range contents {
-			output += c.Content.Text
+		u, _ := wire.Decode(line).(wire.ToolCallUpdate)
+		if u.ToolCallID != toolCallID || wire.StampOf(line).Iteration != iteration || u.Status == wire.StatusInProgress {
+			return nil
 		}
+		output, isFound = u.Output(), true
 		return nil
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // Snapshots implements service.Remote: those of the loop's last checkpoint, fetched into a repository of the loop's own.
@@ -107,7 +108,7 @@ func (c *Client) fetchBase(ctx context.Context, bus fleet.Bus, g git.Git, r flee
 }
 
 // Fetch implements service.Remote.
-func (c *Client) Fetch(ctx context.Context, id string) (fetched wire.FetchResult, err error) {
+func (c *Client) Fetch(ctx context.Context, id string) (fetched answers.FetchResult, err error) {
 	r, bus, err := c.record(id)
 	if err != nil {
 		return fetched, err
@@ -120,5 +121,5 @@ func (c *Client) Fetch(ctx context.Context, id string) (fetched wire.FetchResult
 		return fetched, &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: errors.New("there is nothing to fetch: no iteration of the loop has ended yet")}
 	}
 	branch, err := fleet.Fetch(ctx, bus, r, origin)
-	return wire.Fetched(branch), err
+	return answers.Fetched(branch), err
 }

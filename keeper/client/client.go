@@ -344,7 +344,7 @@ func (c *Connection) Read(o journal.Options) (page journal.Page, after string) {
 			page.More = true
 			break
 		}
-		if c.news = c.news[1:]; o.Thinking || !bytes.HasPrefix(it.JSON, thought) {
+		if c.news = c.news[1:]; o.Thinking || wire.KindOf(it.JSON) != wire.KindThoughtChunk {
 			page.Items = append(page.Items, it)
 		}
 	}
@@ -376,9 +376,6 @@ func (c *Connection) Owns() bool {
 	defer c.mu.Unlock()
 	return c.owns
 }
-
-// thought is what an update of the model's reasoning begins with.
-var thought = []byte(`{"sessionUpdate":"` + wire.KindThoughtChunk + `"`)
 
 // LoopID is the loop's id.
 func (c *Connection) LoopID() string { return c.loopID }

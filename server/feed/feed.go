@@ -133,15 +133,17 @@ func (f *Feed) hear(it journal.Item) {
 	case wire.KindMessageChunk, wire.KindToolCall:
 		f.progress.goesOn()
 	case wire.KindError:
-		f.progress.failed(wire.Decode[wire.ErrorUpdate](it.JSON).Message)
+		u, _ := wire.Decode(it.JSON).(wire.ErrorUpdate)
+		f.progress.failed(u.Message)
 	case wire.KindIteration:
-		if u := wire.Decode[wire.Iteration](it.JSON); u.Phase == wire.PhaseBegin {
+		if u, _ := wire.Decode(it.JSON).(wire.Iteration); u.Phase == wire.PhaseBegin {
 			f.progress.begins()
 		} else {
 			f.progress.failed(u.Error)
 		}
 	case wire.KindEnd:
-		f.progress.end(wire.Decode[wire.End](it.JSON).Text)
+		u, _ := wire.Decode(it.JSON).(wire.End)
+		f.progress.end(u.Text)
 	}
 	f.heard(it)
 }

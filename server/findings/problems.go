@@ -44,7 +44,7 @@ func New(ed client.Editor) *Problems {
 func (p *Problems) Tell(folder string, update []byte) {
 	switch wire.KindOf(update) {
 	case wire.KindVerify:
-		u := wire.Decode[wire.Verify](update)
+		u, _ := wire.Decode(update).(wire.Verify)
 		switch {
 		case u.Gate == string(verify.DiagnosticsGate): // the editor shows them
 			p.Clear(folder)
@@ -52,7 +52,7 @@ func (p *Problems) Tell(folder string, update []byte) {
 			p.show(folder, foundIn(folder, u.Problems))
 		}
 	case wire.KindEnd:
-		if len(loop.StopReason(wire.Decode[wire.End](update).StopReason).Ending().Remedies) == 0 {
+		if u, _ := wire.Decode(update).(wire.End); len(loop.StopReason(u.StopReason).Ending().Remedies) == 0 {
 			p.Clear(folder)
 		}
 	}

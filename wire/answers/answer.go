@@ -44,11 +44,11 @@ func AnswerOf(result any) wire.Said {
 		return listed("no hat is described here", "hat", r.Hats, func(h HatInfo) string { return strings.TrimSuffix(h.Name+": "+h.Text, ": ") })
 	case AgentsResult:
 		return listed("no agent is known", "agent", r.Agents, func(a AgentInfo) string { return a.Text })
-	case wire.FetchResult:
+	case FetchResult:
 		return wire.Said{Text: r.Text, Class: r.Class}
-	case wire.OutputResult:
+	case OutputResult:
 		return wire.Info(r.Text)
-	case wire.SandboxResult:
+	case SandboxResult:
 		return wire.Info(r.Text)
 	case KeepResult:
 		return wire.Info(r.Text)

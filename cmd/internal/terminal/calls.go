@@ -30,11 +30,11 @@ type agentAtWork struct {
 	call, label string // the label is unlike those of the others
 }
 
-func (c *callLog) begin(call stream.ToolCall, title string, now time.Time) {
-	c.running.Put(call.ID, runningCall{title, call.ParentToolCallID, now})
-	c.last = call.ID
-	if s, ok := call.Subagent(); ok && s.Count == 1 {
-		c.agents = append(c.agents, agentAtWork{call.ID, c.label(cmp.Or(Line(s.Agent), "agent"))})
+func (c *callLog) begin(call wire.ToolCall, title string, now time.Time) {
+	c.running.Put(call.ToolCallID, runningCall{title, call.ParentToolCallID, now})
+	c.last = call.ToolCallID
+	if s, ok := (stream.ToolCall{Name: call.Name, Input: call.RawInput}).Subagent(); ok && s.Count == 1 {
+		c.agents = append(c.agents, agentAtWork{call.ToolCallID, c.label(cmp.Or(Line(s.Agent), "agent"))})
 	}
 }
 

@@ -171,13 +171,17 @@ func (d *Display) show() {
 		}
 		for _, it := range page.Items {
 			d.iteration = it.Iteration
-			if e, ok := EndOf(it.JSON); ok {
-				d.end = &e
-			} else if wire.KindOf(it.JSON) == wire.KindIteration {
+			kind := wire.KindOf(it.JSON)
+			switch kind {
+			case wire.KindEnd:
+				if u, ok := wire.Decode(it.JSON).(wire.End); ok {
+					d.end = new(u.Of())
+				}
+			case wire.KindIteration:
 				d.end = nil
 			}
 			switch {
-			case it.Iteration == 0 && d.cfg.Here != "" && wire.KindOf(it.JSON) == wire.KindUserChunk: // the user knows the prompt
+			case it.Iteration == 0 && d.cfg.Here != "" && kind == wire.KindUserChunk: // the user knows the prompt
 			case it.Text && d.mayLeave && behind > maxBehind:
 				d.leftOut += len(it.JSON)
 			default:

@@ -28,7 +28,7 @@ func Decode(in io.Reader, out io.Writer, format decode.Format, verbose, summary 
 		}
 		return fmt.Errorf("decoding the stream: %w", err)
 	}
-	if err = lines.Write(wire.ResultOf(result), Stamp{}); err == nil {
+	if err = lines.Write(wire.ResultOf(result), wire.Stamp{}); err == nil {
 		err = buffered.Flush() // which knows of a failure before
 	}
 	if err != nil {
@@ -49,6 +49,6 @@ func (r *recorded) Handle(e stream.Event) {
 		return
 	}
 	if u := r.projector.Event(e); u != nil {
-		_ = r.lines.Write(u, Stamp{Iteration: 1}) // the buffer remembers a failure
+		_ = r.lines.Write(u, wire.Stamp{Iteration: 1}) // the buffer remembers a failure
 	}
 }

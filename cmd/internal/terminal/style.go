@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -116,17 +115,16 @@ type quietStyle struct {
 }
 
 func (s *quietStyle) Show(it journal.Item, _ bool) {
-	var q wire.Question
-	switch isHere := s.cfg.Here != ""; wire.KindOf(it.JSON) {
-	case wire.KindQuestion:
-		if isHere && json.Unmarshal(it.JSON, &q) == nil {
+	switch kind, isHere := wire.KindOf(it.JSON), s.cfg.Here != ""; {
+	case kind == wire.KindQuestion && isHere:
+		if q, ok := wire.Decode(it.JSON).(wire.Question); ok {
 			for _, line := range s.cfg.ask(q.Question) {
 				fmt.Fprintln(s.cfg.Notes, line)
 			}
 		}
-	case wire.KindEnd:
-		if e, ok := EndOf(it.JSON); ok && !isHere {
-			s.End(e)
+	case kind == wire.KindEnd && !isHere:
+		if u, ok := wire.Decode(it.JSON).(wire.End); ok {
+			s.End(u.Of())
 		}
 	}
 }

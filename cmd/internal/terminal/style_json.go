@@ -30,21 +30,14 @@ func NewJSONLines(out io.Writer) *JSONLines {
 	return w
 }
 
-// Stamp says where an update belongs.
-type Stamp struct {
-	LoopID    string    `json:"loopId,omitempty"`
-	Iteration int       `json:"iteration,omitempty"`
-	Time      time.Time `json:"time,omitzero"`
-}
-
 // Write writes an update, or another value, with its stamp in one piece.
-func (w *JSONLines) Write(u any, at Stamp) error {
+func (w *JSONLines) Write(u any, at wire.Stamp) error {
 	w.line.Reset()
 	if err := w.enc.Encode(u); err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	update := w.line.Len() - len("}\n")
-	if bytes.HasPrefix(w.line.Bytes(), []byte(`{"sessionUpdate":"`+wire.KindIteration+`"`)) {
+	if wire.KindOf(w.line.Bytes()) == wire.KindIteration {
 		at.Iteration = 0 // it has its own
 	}
 	if err := w.enc.Encode(at); err != nil {
@@ -88,7 +81,7 @@ func EscapeHidden(line []byte) []byte {
 type jsonStyle struct {
 	cfg    Config
 	lines  *JSONLines
-	stamp  Stamp
+	stamp  wire.Stamp
 	told   bool // how a question is answered
 	status func() loop.Status
 	latest []byte // status that was written
@@ -108,7 +101,7 @@ func (s *jsonStyle) Show(it journal.Item, isLive bool) {
 	kind := wire.KindOf(it.JSON)
 	if kind == wire.KindQuestion && isLive && s.cfg.Answer != "" && !s.told {
 		var q wire.Question
-		s.told = json.Unmarshal(it.JSON, &q) == nil
+		q, s.told = wire.Decode(it.JSON).(wire.Question)
 		s.Note("an agent asks; " + strings.TrimSpace(howToAnswer(q.Question, s.cfg.Answer)))
 	}
 	s.write(wire.Raw(it.JSON))
@@ -146,7 +139,7 @@ func (s *jsonStyle) Note(text string) { fmt.Fprintln(s.cfg.Notes, text) }
 // WriteJSON prints a value in one line. What agents and files wrote stays readable:
 // nothing is escaped for HTML, and all that could change a terminal is. A failure is the output's.
 func WriteJSON(out io.Writer, v any) {
-	err := NewJSONLines(out).Write(v, Stamp{})
+	err := NewJSONLines(out).Write(v, wire.Stamp{})
 	if o, ok := out.(*Output); ok && err != nil {
 		o.fail(err)
 	}

@@ -1,8 +1,8 @@
 package terminal
 
 import (
-	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/journal"
@@ -69,73 +69,59 @@ type marks struct {
 	plain                               bool                  // blocks are lines, and no live line tells the model
 }
 
-// anyUpdate is one as anybody may have written it.
-type anyUpdate struct {
-	SessionUpdate, MessageID, ParentToolCallID, Label, Output, State, Reason, Message string
-
-	wire.Said
-	Content json.RawMessage
-}
-
 // Show shows an update. What is asked can be answered only while it is live.
 func (s *told) Show(it journal.Item, isLive bool) {
-	var u anyUpdate
-	if json.Unmarshal(it.JSON, &u) != nil {
-		return
-	}
-	var content wire.TextContent
-	json.Unmarshal(u.Content, &content) // a tool's is none
-	switch by := (speaker{message: u.MessageID, parent: u.ParentToolCallID}); u.SessionUpdate {
-	case wire.KindMessageChunk:
+	switch u := wire.Decode(it.JSON).(type) {
+	case nil: // nobody can read it
+	case wire.Chunk:
+		by := speaker{message: u.MessageID, parent: u.ParentToolCallID}
 		s.begins(by)
-		s.say(stream.Plain(content.Text), by)
-	case wire.KindThoughtChunk:
-		s.begins(by)
-		if by.thinking = true; s.cfg.thinking {
-			s.say(stream.Plain(content.Text), by)
+		if by.thinking = u.SessionUpdate == wire.KindThoughtChunk; s.cfg.thinking || !by.thinking {
+			s.say(stream.Plain(u.Content.Text), by)
 		}
-	case wire.KindDiscard:
-		s.speak.Drop(by.parent)
+	case wire.Discard:
+		s.speak.Drop(u.ParentToolCallID)
 		if !s.marks.plain {
-			delete(s.held, speaker{parent: by.parent})
+			delete(s.held, speaker{parent: u.ParentToolCallID})
 		}
-		s.ended(by.parent, true)
-	case wire.KindUsage: // the agent tells it behind a message, and nothing else may come for long
+		s.ended(u.ParentToolCallID, true)
+	case wire.UsageUpdate: // the agent tells it behind a message, and nothing else may come for long
 		if _, speaks := s.speak.Get(""); speaks {
 			s.speak.Drop("")
 			s.ended("", false)
 		}
-	case wire.KindUserChunk:
+	case wire.UserChunk:
 		if s.cfg.Here == "" { // else the user knows
-			s.Note(Line("> " + content.Text))
+			s.Note(Line("> " + u.Content.Text))
 		}
-	case wire.KindNote:
+	case wire.Note:
 		s.Note(Line(u.Label + ": " + u.Text))
-	case wire.KindToolCall, wire.KindToolCallUpdate:
-		s.tool(it)
-	case wire.KindIteration:
-		s.iteration(it.JSON)
-	case wire.KindEnd:
-		if e, ok := EndOf(it.JSON); ok && s.cfg.Here == "" {
-			s.End(e)
+	case wire.ToolCall:
+		title := Line(u.Line())
+		s.release(u.ParentToolCallID)
+		s.calls.begin(u, title, it.At)
+		s.call(s.calls.bar(u.ParentToolCallID), title)
+	case wire.ToolCallUpdate:
+		s.callEnds(u, it.At)
+	case wire.Iteration:
+		s.iteration(u)
+	case wire.End:
+		if s.cfg.Here == "" {
+			s.End(u.Of())
 		}
-	case wire.KindQuestion:
+	case wire.Question:
 		how := s.cfg
 		if !isLive {
 			how.Answer = ""
 		}
-		s.asked(how, it.JSON)
+		s.asked(how, u)
 	default:
 		s.retell(u)
 	}
 }
 
 // iteration shows that one begins or ends.
-func (s *told) iteration(update []byte) {
-	u, ok := IterationOf(update)
-	if !ok {
-		return
-	}
+func (s *told) iteration(u wire.Iteration) {
 	s.releaseAll()
 	if u.Phase != wire.PhaseBegin {
 		s.note(s.marks.over(u).on(s.cfg.Palette, wire.JoinFacts(Line(u.Facts), wire.ChangesText(u.Changes))))
@@ -171,78 +157,66 @@ func (s *told) ended(parent string, discarded bool) {
 	s.endMessage(parent, discarded)
 }
 
-// tool shows the begin or the end of a tool call.
-func (s *told) tool(it journal.Item) {
-	var end wire.ToolCallUpdate
-	var begin wire.ToolCall
-	switch {
-	case json.Unmarshal(it.JSON, &end) != nil || json.Unmarshal(it.JSON, &begin) != nil:
-	case end.SessionUpdate == wire.KindToolCall:
-		call, title := stream.ToolCall{ID: begin.ToolCallID, Name: begin.Name, ParentToolCallID: begin.ParentToolCallID, Input: begin.RawInput}, Line(begin.Line())
-		s.release(call.ParentToolCallID)
-		s.calls.begin(call, title, it.At)
-		s.call(s.calls.bar(call.ParentToolCallID), title)
-	case end.Status != wire.StatusInProgress:
-		r := stream.ToolResult{ID: end.ToolCallID, ParentToolCallID: end.ParentToolCallID, IsError: end.Status == wire.StatusFailed, Spent: end.Spent.Of()}
-		for _, c := range end.Content {
-			r.Output += c.Content.Text
-		}
-		s.speak.Drop(r.ID)
-		s.ended(r.ID, false) // who worked for the call says no more
-		s.release(r.ParentToolCallID)
-		bar, facts := s.calls.end(r, it.At)
-		s.result(bar, facts, r)
+// callEnds shows the end of a tool call. What it has printed so far isn't shown.
+func (s *told) callEnds(u wire.ToolCallUpdate, at time.Time) {
+	if u.Status == wire.StatusInProgress {
+		return
 	}
+	r := stream.ToolResult{ID: u.ToolCallID, ParentToolCallID: u.ParentToolCallID, Output: u.Output(), IsError: u.Status == wire.StatusFailed, Spent: u.Spent.Of()}
+	s.speak.Drop(r.ID)
+	s.ended(r.ID, false) // who worked for the call says no more
+	s.release(r.ParentToolCallID)
+	bar, facts := s.calls.end(r, at)
+	s.result(bar, facts, r)
 }
 
 // asked shows a question, and how it is answered.
-func (s *told) asked(how Config, update []byte) {
-	var q wire.Question
-	if json.Unmarshal(update, &q) != nil {
-		return
-	}
+func (s *told) asked(how Config, q wire.Question) {
 	lines := how.ask(q.Question)
 	lines[0] = s.marks.question.on(s.cfg.Palette, lines[0])
 	s.note(lines...)
 }
 
 // retell shows what a loop tells, in its words.
-func (s *told) retell(u anyUpdate) {
-	m, text, isHere := mark{"", codeOf(u.Class)}, u.Text, s.cfg.Here != ""
-	switch u.SessionUpdate {
-	case wire.KindSession:
+func (s *told) retell(u wire.Update) {
+	said, output, isHere := wire.SaidIn(u), "", s.cfg.Here != ""
+	m := mark{"", codeOf(said.Class)}
+	switch u := u.(type) {
+	case wire.SessionUpdate:
 		if isHere && !s.marks.plain { // the live line tells the model
 			return
 		}
-	case wire.KindError:
+	case wire.ErrorUpdate:
 		m = s.marks.failed
-	case wire.KindWarning:
-		m, text = s.marks.warning, u.Message // which says where to read on
-	case wire.KindPromise:
+	case wire.Warning:
+		m, said.Text = s.marks.warning, u.Message // which says where to read on
+	case wire.Promise:
 		m = s.marks.nearMiss
-	case wire.KindGuidance:
+	case wire.Verify:
+		output = u.Output
+	case wire.Guidance:
 		m.code = sgrCyan
-	case wire.KindAnswer:
+	case wire.AnswerUpdate:
 		m.code = sgrYellow
-	case wire.KindState:
+	case wire.StateChange:
 		m.code = sgrYellow
 		if isPaused := u.State == string(loop.StatePaused); isPaused && isHere && u.Reason == loop.PauseUnchecked {
 			return // it was told with what can be done
 		} else if isPaused && isHere {
-			text += "; " + GoOn
+			said.Text += "; " + GoOn
 		}
 	}
-	if text == "" {
+	if said.Text == "" {
 		return
 	}
-	s.note(m.on(s.cfg.Palette, Line(text)))
-	if u.Class == loop.ClassWarning {
-		for _, line := range excerpt(u.Output, errorLines) {
+	s.note(m.on(s.cfg.Palette, Line(said.Text)))
+	if said.Class == loop.ClassWarning {
+		for _, line := range excerpt(output, errorLines) {
 			s.note(s.cfg.Palette.paint(m.code, "  "+Fit(line, consoleTitle)))
 		}
 	}
 	if isHere {
-		s.note(offerLines(s.cfg.Here, u.Offers)...)
+		s.note(offerLines(s.cfg.Here, said.Offers)...)
 	}
 }
 

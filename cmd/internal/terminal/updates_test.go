@@ -92,7 +92,8 @@ func TestAnEndIsRetoldWithAllThatItSays(t *testing.T) {
 		{Reason: loop.StopPromise, Promise: "DONE", Iterations: 3, Verified: "go test passed"},
 		{Reason: loop.StopPermissionDenied, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm"}}, Hats: []loop.HatCost{{Hat: "planner", Runs: 2, Cost: stream.USD(1), Incomplete: true}}},
 	} {
-		got, _ := EndOf(toldOf([]step{{own: end}})[0].JSON)
+		u, _ := wire.Decode(toldOf([]step{{own: end}})[0].JSON).(wire.End)
+		got := u.Of()
 		if wire.EndText(got) != wire.EndText(end) {
 			t.Errorf("%s\nis retold as\n%s", wire.EndText(end), wire.EndText(got))
 		}

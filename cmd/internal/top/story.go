@@ -212,7 +212,7 @@ func (t *teller) tell(items []journal.Item) (pieces []told) {
 			pieces[n-1].head, pieces[n-1].isOver = head.head, head.isOver
 		}
 		pieces[n-1].lines = append(pieces[n-1].lines, lines...)
-		pieces[n-1].isNews = pieces[n-1].isNews || bytes.HasPrefix(it.JSON, []byte(ownHead))
+		pieces[n-1].isNews = pieces[n-1].isNews || strings.HasPrefix(wire.KindOf(it.JSON), ownKinds)
 	}
 	return pieces
 }
@@ -244,12 +244,15 @@ func wrapped(line string, width int) []string {
 	return parts
 }
 
-// ownHead begins what a loop tells of itself, not of its agent.
-const ownHead = `{"sessionUpdate":"_ralph/`
+// ownKinds begin the kinds of what a loop tells of itself, not of its agent.
+const ownKinds = "_ralph/"
 
 // headOf is what an update says of an iteration, where it is about one.
 func headOf(update json.RawMessage) (told, bool) {
-	u, ok := terminal.IterationOf(update)
+	if wire.KindOf(update) != wire.KindIteration {
+		return told{}, false
+	}
+	u, ok := wire.Decode(update).(wire.Iteration)
 	if !ok {
 		return told{}, false
 	}

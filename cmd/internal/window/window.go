@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // ErrInterrupted says that a signal came before the loop began.
@@ -179,9 +179,17 @@ func OpeningWarnings(c *client.Connection, caught <-chan os.Signal) iter.Seq[str
 		for {
 			page, _ := c.Next(false)
 			for _, it := range page.Items {
-				warning, isWarning := terminal.WarningOf(it.JSON)
-				if isWarning && !yield(warning) || terminal.IsUnderWay(it.JSON) {
+				switch u := wire.Decode(it.JSON).(type) {
+				case wire.Warning:
+					if !yield(u.Message) {
+						return
+					}
+				case wire.Iteration, wire.End:
 					return
+				case wire.StateChange: // it waits for something
+					if u.State != string(loop.StateRunning) && u.State != string(loop.StateStarting) {
+						return
+					}
 				}
 			}
 			select {
