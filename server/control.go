@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
@@ -301,7 +300,6 @@ func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 	others, text := c.remote.List()
 	if p.Folder == "" {
 		result := wire.StatusesOf(wire.SortByNeed(append(c.workspace.Statuses(), others...)))
-		feed.WithTalks(result.Loops)
 		result.Text = cmp.Or(text, result.Text)
 		return result, nil
 	}

@@ -104,7 +104,7 @@ func (rd *reader) history(_ context.Context, p answers.HistoryParams) (any, erro
 	past := []answers.PastLoop{}
 	for _, s := range found {
 		one := answers.PastIn(s)
-		one.Talks = []wire.Talk{feed.TalkAnew(wire.FileURI(path))}
+		one.Talks = []wire.Talk{feed.TalkAnew(wire.FileURI(path), wire.Choices{})}
 		past = append(past, one)
 	}
 	return answers.HistoryResult{Loops: past}, nil

@@ -7,18 +7,21 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // A rule says what the user has allowed for as long as a loop lasts:
 //
 //	Bash(git commit -m:*) commands that begin with "git commit" and have no other flags
 //	Bash(rm -rf build)    this command and no other
+//	Bash("make; echo ok") this command line as it is written, with what a shell does there
 //	Edit(src/*)           files right in this folder, by this tool
 //	Edit(README.md)       this file
 //	mcp__tracker__search  this tool of an MCP server
@@ -49,11 +52,12 @@ func ruleFor(dir, tool string, input json.RawMessage) string {
 	rule := ""
 	switch {
 	case tool == "Bash":
-		words, ok := commandOf(input)
-		if !ok {
-			return ""
+		if words, ok := commandOf(input); ok {
+			rule = bashRule(words)
 		}
-		rule = bashRule(words)
+		if !permits(rule, dir, tool, input) {
+			return exactRule(input)
+		}
 	case writing[tool] != "":
 		if file, ok := fileOf(dir, tool, input); ok {
 			if folder := path.Dir(file); folder != "." {
@@ -122,6 +126,8 @@ func permits(rule, dir, tool string, input json.RawMessage) bool {
 	switch {
 	case !closed || arg == "":
 		return false
+	case tool == "Bash" && strings.HasPrefix(arg, `"`):
+		return rule == exactRule(input)
 	case tool == "Bash":
 		words, ok := commandOf(input)
 		return ok && allowsWords(arg, words)
@@ -183,11 +189,7 @@ var isPlainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`).MatchString
 // commandOf are the words of the one simple command that a Bash call runs. ok is false for
 // anything else, and for a call that wants more than to run it.
 func commandOf(input json.RawMessage) (words []string, ok bool) {
-	fields, ok := fieldsOf(input, "command", "description", "timeout")
-	if !ok {
-		return nil, false
-	}
-	command, ok := fields["command"].(string)
+	command, ok := commandLine(input)
 	if !ok {
 		return nil, false
 	}
@@ -196,6 +198,40 @@ func commandOf(input json.RawMessage) (words []string, ok bool) {
 		return nil, false
 	}
 	return words, true
+}
+
+// maxExact bounds the bytes of the rule for a command line as it is written: it is offered by a line that has all of it.
+const maxExact = 120
+
+// exactRule is the rule for a command line that isn't one simple command, such as "python3 test.py; echo ok": this text and no
+// other. "" where the shell would put in what the text doesn't say, where it may name what ruling does, and where it
+// can't be read as it is.
+func exactRule(input json.RawMessage) string {
+	command, ok := commandLine(input)
+	if !ok || strings.TrimSpace(command) == "" || stream.Plain(command) != command || strings.ContainsAny(command, "$`*?[{~") {
+		return ""
+	}
+	if ruling.MatchString(command) || ruling.MatchString(withoutQuotes.Replace(command)) {
+		return ""
+	}
+	rule := "Bash(" + strconv.Quote(command) + ")"
+	if len(rule) > maxExact {
+		return ""
+	}
+	return rule
+}
+
+// withoutQuotes joins what a shell joins: .p"i" is .pi.
+var withoutQuotes = strings.NewReplacer(`'`, "", `"`, "", "\\\n", "", `\`, "")
+
+// commandLine is what a Bash call runs. ok is false for a call that wants more than to run it.
+func commandLine(input json.RawMessage) (command string, ok bool) {
+	fields, ok := fieldsOf(input, "command", "description", "timeout")
+	if !ok {
+		return "", false
+	}
+	command, ok = fields["command"].(string)
+	return command, ok
 }
 
 // ruling are words with which an agent could answer itself: the file that has the answers, its

@@ -42,7 +42,6 @@ func (s *Status) send() {
 	}
 	loops, text := s.snapshot()
 	next := wire.NewStatus(loops)
-	WithTalks(next.Loops)
 	next.Text, next.Seq = text, s.last.Seq
 	if reflect.DeepEqual(next, s.last) {
 		return

@@ -5,12 +5,14 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Talks are the ways to talk to a loop; Return means the first. A working agent or the next run is
-// told; a loop that is over goes on with the words, or they are the prompt of a new loop.
-func Talks(l wire.LoopStatus) (talks []wire.Talk) {
+// told; a loop that is over goes on with the words, or they are the prompt of a new loop. s is the loop
+// itself; of a loop of another machine it is zero.
+func Talks(l wire.LoopStatus, s loop.Status) (talks []wire.Talk) {
 	it := wire.LoopParams{LoopID: l.LoopID, Folder: l.Folder}
 	switch {
 	case slices.Contains(l.Can, wire.CanSteer):
@@ -27,21 +29,24 @@ func Talks(l wire.LoopStatus) (talks []wire.Talk) {
 		}
 	}
 	if l.State == string(loop.StateEnded) {
-		talks = append(talks, TalkAnew(l.Folder))
+		talks = append(talks, TalkAnew(l.Folder, choicesOf(s)))
 	}
 	return talks
 }
 
-// TalkAnew makes words the prompt of a new loop in a folder, which is a file URI.
-func TalkAnew(folder string) wire.Talk {
-	return talk("Start", wire.CommandStart, wire.StartParams{Folder: folder}, "prompt", "Say what is to be done next: a new loop does it")
+// choicesOf are what the next loop takes from the one before: its limits, its promise, and its agent. Hats choose
+// theirs themselves, and a program that is named by its path is named anew.
+func choicesOf(s loop.Status) wire.Choices {
+	next := wire.Choices{LimitParams: wire.ParamsOf(s.Limits.All(), stream.Plain(s.Promise))}
+	if _, err := backends.Lookup(s.Session.Backend); err == nil && s.Hat == "" {
+		next.Backend = s.Session.Backend
+	}
+	return next
 }
 
-// WithTalks adds to loops the ways to talk to them.
-func WithTalks(loops []wire.LoopStatus) {
-	for i := range loops {
-		loops[i].Talks = Talks(loops[i])
-	}
+// TalkAnew makes words the prompt of a new loop in a folder, which is a file URI.
+func TalkAnew(folder string, next wire.Choices) wire.Talk {
+	return talk("Start", wire.CommandStart, wire.StartParams{Folder: folder, Choices: next}, "prompt", "Say what is to be done next: a new loop does it")
 }
 
 // hears says whether an agent can be told something while it works.

@@ -30,7 +30,7 @@ func TestWhatBecomesOfWords(t *testing.T) {
 	} {
 		s := loop.Status{LoopID: "ralph-a", Folder: "/w/app", State: tt.state, StopReason: tt.reason, Iteration: 3, Limits: loop.Limits{MaxIterations: 3}, Session: stream.SessionStart{Backend: tt.agent}}
 		var got []string
-		for _, talk := range Talks(wire.StatusOf(s, true)) {
+		for _, talk := range Talks(wire.StatusOf(s, true), s) {
 			got = append(got, talk.Title+" "+talk.Key)
 			encoded, err := json.Marshal(talk)
 			if err != nil || talk.Hint == "" || !slices.Contains([]string{wire.CommandSteer, wire.CommandResume, wire.CommandStart}, talk.Command.Command) || !strings.Contains(string(encoded), `"arguments":[{`) {
@@ -42,7 +42,34 @@ func TestWhatBecomesOfWords(t *testing.T) {
 		}
 	}
 	far := wire.LoopStatus{Host: "box-1", State: "ended", Offers: []wire.Command{{Command: wire.CommandResume}}}
-	if got := Talks(far); got != nil {
+	if got := Talks(far, loop.Status{}); got != nil {
 		t.Errorf("of a loop elsewhere that is over: %+v", got)
+	}
+}
+
+// The next loop works by the limits and the promise of the one before, and with its agent, whoever wrote the prompt.
+func TestTheNextLoopTakesOverFromTheOneBefore(t *testing.T) {
+	done := loop.Status{
+		LoopID: "ralph-a", Folder: "/w/app", State: loop.StateEnded, StopReason: loop.StopPromise, Promise: "DONE", Session: stream.SessionStart{Backend: "claude", Model: "m"},
+		Limits: loop.Limits{MaxIterations: 3, MaxCostUSD: 2},
+	}
+	next := func(s loop.Status) wire.StartParams {
+		talks := Talks(wire.StatusOf(s, true), s)
+		return talks[len(talks)-1].Arguments[0].(wire.StartParams)
+	}
+	p := next(done)
+	if p.Folder != "file:///w/app" || p.Backend != "claude" || p.CompletionPromise == nil || *p.CompletionPromise != "DONE" || *p.MaxIterations != 3 || *p.MaxCostUSD != 2 || p.Model != "" {
+		t.Errorf("the next loop takes %+v", p)
+	}
+	if p.MaxDuration == nil || *p.MaxDuration != 0 {
+		t.Error("what the loop wasn't limited in, the next one is by the files")
+	}
+	hatted, program, free := done, done, done
+	hatted.Hat, program.Session.Backend, free.Promise = "builder", "/bin/agent", ""
+	if next(hatted).Backend != "" || next(program).Backend != "" {
+		t.Error("an agent is named that hats choose, or that is a path")
+	}
+	if next(free).CompletionPromise != nil {
+		t.Error("a loop without a promise passes on an empty one")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -209,6 +210,7 @@ func (f *Folder) status() (wire.LoopStatus, bool) {
 	if known := f.review.known; known.Loop.LoopID == now.LoopID && known.Text != "" {
 		status.Details = append(status.Details, wire.Detail{Label: "Changed", Text: known.Text})
 	}
+	status.Talks = feed.Talks(status, now)
 	return status, true
 }
 

@@ -78,6 +78,10 @@ func (a *Loops) withheld() int32 {
 // Changed implements Watcher.
 func (a *Loops) Changed() {
 	loops, text := a.Fleet.Loops()
+	loops = slices.Clone(loops)
+	for i, l := range loops {
+		loops[i].Talks = feed.Talks(l, loop.Status{})
+	}
 	a.mu.Lock()
 	a.loops, a.text = loops, text
 	a.mu.Unlock()

@@ -1,6 +1,6 @@
 // What can be done with a loop, by the names that the server has for it.
 import { t } from './l10n';
-import { command, type LoopStatus, type Offer } from './wire';
+import { command, type LoopStatus, type Offer, type PastLoop } from './wire';
 
 export interface Doing { command: string; icon: string; title: string }
 
@@ -35,12 +35,13 @@ const needs: Partial<Record<string, string[]>> = {
 export const isPossible = (offer: Offer, can: string[]): boolean => needs[offer.command]?.some((one) => can.includes(one)) ?? true;
 
 /** What can be done about what a loop did, once it is over; of another machine's loop there are no files here. */
-export function afterOf(l: LoopStatus | undefined): Doing[] {
-  if (l?.state !== 'ended' || l.host) return [];
+export function afterOf(l: LoopStatus | PastLoop | undefined): Doing[] {
+  const isPast = l !== undefined && !('state' in l);
+  if (!l || (!isPast && (l.state !== 'ended' || l.host))) return [];
   return [
     { command: 'ralph.openChanges', icon: 'diff-multiple', title: t('Review changes') },
     { command: 'ralph.undoChanges', icon: 'discard', title: t('Undo changes...') },
-    { command: 'ralph.startAgain', icon: 'debug-rerun', title: t('Start again') },
+    ...(isPast ? [] : [{ command: 'ralph.startAgain', icon: 'debug-rerun', title: t('Start again') }]), // which is of the folder's last
   ];
 }
 
@@ -48,10 +49,10 @@ export function afterOf(l: LoopStatus | undefined): Doing[] {
 export interface PageButton { command: string; icon: string; label: string; title: string }
 
 /** The buttons beside the box of a loop's transcript: what can be done with that loop now. */
-export function buttonsOf(l: LoopStatus | undefined): PageButton[] {
+export function buttonsOf(l: LoopStatus | PastLoop | undefined): PageButton[] {
   const labels: Record<string, string> = { resume: t('Resume'), pause: t('Pause'), next: t('Next'), cancel: t('Stop') };
   const titles: Record<string, string> = { cancel: t('Stop the loop') }; // beside a box for text "Cancel" could be about the text
-  const can = l ? canOf(l) : [];
+  const can = l && 'state' in l ? canOf(l) : [];
   const now = Object.entries(labels).flatMap(([one, label]) => {
     const does = can.includes(one) ? doing(one) : undefined;
     return does ? [{ command: does.command, icon: does.icon, label, title: titles[one] ?? does.title }] : [];

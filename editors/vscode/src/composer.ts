@@ -11,7 +11,7 @@ import type { Chip } from './panel/messages';
 import { chipsOf } from './prompt';
 import { block } from './show';
 import type { Sidecar } from './sidecar';
-import type { Starter } from './start';
+import type { Before, Starter } from './start';
 import { changeable } from './startOptions';
 import { command, type CommandId, type LoopParams, type LoopResult, type Talk } from './wire';
 
@@ -37,7 +37,8 @@ export class Composer implements vscode.Disposable {
     const now = this.loops.byId(loop.loopId);
     if (!now?.live) {
       const folder = this.folderOf(loop);
-      return folder && this.talksOf(loop).some((talk) => talk.command === command.start) ? chipsOf(await this.starter.lookOf(folder)) : [];
+      const start = this.startOf(loop);
+      return folder && start ? chipsOf(await this.starter.lookOf(folder, start)) : [];
     }
     const [can, row] = [canOf(now), (label: string) => now.details?.find((d) => d.label === label)?.text];
     const limits = can.includes('update') ? [{ label: 'update', text: row('Limits')?.split(' · ')[0] ?? t('Limits'), title: `${t('Limits')}: ${row('Limits') ?? ''}` }] : [];
@@ -48,7 +49,7 @@ export class Composer implements vscode.Disposable {
   /** Asks for one thing. */
   async change(loop: LoopParams, label: string): Promise<void> {
     const [what, folder] = [changeable.find((c) => c === label), this.folderOf(loop)];
-    if (what && folder) return this.starter.change(folder, what);
+    if (what && folder) return this.starter.change(folder, what, this.startOf(loop));
     const now = this.loops.byId(loop.loopId);
     if (now && canOf(now).includes(label)) await vscode.commands.executeCommand(doing(label)!.command, loop);
   }
@@ -58,8 +59,9 @@ export class Composer implements vscode.Disposable {
     const talk = this.talksOf(loop).find((one) => one.title === title);
     const folder = this.folderOf(loop);
     if (!talk || !folder) return false;
-    const argument = { ...talk.arguments?.[0], [talk.key]: text };
-    if (talk.command === command.start) return (await this.starter.startWith(folder, argument)) !== undefined;
+    const words = { [talk.key]: text };
+    if (talk.command === command.start) return (await this.starter.startWith(folder, this.startOf(loop), words)) !== undefined;
+    const argument = { ...talk.arguments?.[0], ...words };
     const result = await this.sidecar.execute<LoopResult>(talk.command as CommandId, argument);
     tell(result.text);
     return true;
@@ -89,6 +91,12 @@ export class Composer implements vscode.Disposable {
 
   dispose(): void {
     this.subscription.dispose();
+  }
+
+  /** What the next loop takes from this one; undefined: none is begun with words. */
+  private startOf({ loopId }: LoopParams): Before | undefined {
+    const talk = this.talksOf({ loopId }).find((one) => one.command === command.start);
+    return talk && { loopId, choices: talk.arguments?.[0] ?? {} };
   }
 
   private folderOf(loop: LoopParams): vscode.Uri | undefined {

@@ -2,12 +2,10 @@
 // with the workspace until the loop starts, so closing the editor loses nothing.
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import type { StartParams } from './wire';
+import type { Answers } from './answers';
 
 export const promptScheme = 'ralph-prompt';
 
-/** What is chosen of a start besides its prompt. */
-export type Answers = Omit<StartParams, 'folder' | 'prompt' | 'promptUri' | 'text' | 'settings' | 'dryRun' | 'replace' | 'trust'>;
 
 interface Draft { text: string; answers: Answers }
 

@@ -3,7 +3,8 @@
 // cursors and the user's own keys are there.
 import * as vscode from 'vscode';
 import * as config from './config';
-import { folderOf, promptDocument, promptScheme, type Answers, type Drafts } from './drafts';
+import type { Answers } from './answers';
+import { folderOf, promptDocument, promptScheme, type Drafts } from './drafts';
 import { t } from './l10n';
 import type { Loops } from './loops';
 import type { Chip } from './panel/messages';

@@ -3,7 +3,8 @@
 import * as vscode from 'vscode';
 import { chooseFolder } from './choose';
 import * as config from './config';
-import { type Answers, type Drafts } from './drafts';
+import { answersAfter, type Answers } from './answers';
+import type { Drafts } from './drafts';
 import { t } from './l10n';
 import { ask } from './notifications';
 import type { PromptEditor } from './prompt';
@@ -18,6 +19,12 @@ export interface StartArgument extends StartParams {
   /** False: a start from an editor shows no preview. */
   ask?: boolean;
 }
+
+/** The loop that another one follows, and what that takes from it. */
+export interface Before { loopId?: string; choices: StartParams }
+
+/** A start as it is remembered, with the loop that came of it. */
+type Started = StartParams & { loopId?: string };
 
 /** The memory's key for a folder's last start. */
 const lastOf = (folder: vscode.Uri): string => `start ${folder.toString()}`;
@@ -60,8 +67,8 @@ export class Starter {
   async startAgain(argument: StartArgument = {}): Promise<StartResult | undefined> {
     const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
     if (!folder) return undefined;
-    const last = this.memory.get<StartParams>(lastOf(folder));
-    return last ? this.run(paramsOf({ ...last, ...argument }, folder)) : this.start(argument);
+    const { loopId, ...last } = this.memory.get<Started>(lastOf(folder)) ?? {};
+    return Object.keys(last).length > 0 ? this.run(paramsOf({ ...last, ...argument }, folder)) : this.start(argument);
   }
 
   /** What a start would do. */
@@ -88,28 +95,27 @@ export class Starter {
     return this.run(effective(answers));
   }
 
-  /** Starts with what was chosen for the folder's next loop, or for its last one. */
-  startWith(folder: vscode.Uri, argument: StartParams): Promise<StartResult | undefined> {
-    return this.run({ ...this.answersOf(folder), ...paramsOf(argument, folder) });
+  /** Starts a loop that follows another one: with what was chosen for it, else as that one. */
+  startWith(folder: vscode.Uri, before: Before | undefined, argument: StartParams): Promise<StartResult | undefined> {
+    return this.run({ ...paramsOf(argument, folder), ...this.answersOf(folder, before) });
   }
 
   /** What that would be, apart from its prompt. */
-  lookOf(folder: vscode.Uri, answers = this.answersOf(folder)): Promise<DryRunResult> {
-    return this.editor.dryRun({ ...answers, ...paramsOf({ prompt: '...' }, folder) });
+  lookOf(folder: vscode.Uri, before: Before | undefined, answers = this.answersOf(folder, before)): Promise<DryRunResult> {
+    return this.editor.dryRun({ ...paramsOf({ prompt: '...' }, folder), ...answers });
   }
 
   /** Asks for one thing of it. */
-  async change(folder: vscode.Uri, what: Changeable): Promise<void> {
-    const answers = this.answersOf(folder);
-    const edit = await this.options.change(what, { answers, preview: (now) => this.lookOf(folder, now) });
+  async change(folder: vscode.Uri, what: Changeable, before: Before | undefined): Promise<void> {
+    const answers = this.answersOf(folder, before);
+    const edit = await this.options.change(what, { answers, preview: (now) => this.lookOf(folder, before, now) });
     if (edit) await this.drafts.choose(folder, edit(answers));
   }
 
-  private answersOf(folder: vscode.Uri): Answers {
-    const chosen = this.drafts.answers(folder);
-    if (Object.keys(chosen).length > 0) return chosen;
-    const { folder: _, prompt, promptUri, text, plan, task, ...last } = this.memory.get<StartParams>(lastOf(folder)) ?? {};
-    return last;
+  /** What was chosen for the folder's next loop, else what the one before was started with, or the server knows of it. */
+  private answersOf(folder: vscode.Uri, before: Before | undefined): Answers {
+    const last = this.memory.get<Started>(lastOf(folder));
+    return answersAfter(this.drafts.answers(folder), last?.loopId === before?.loopId ? last : undefined, before?.choices);
   }
 
   /** Starts with the selected text or, without a selection, the whole file. */
@@ -140,7 +146,7 @@ export class Starter {
       return undefined;
     }
     const { settings, replace, trust, ...last } = params;
-    await this.memory.update(lastOf(folder), last);
+    await this.memory.update(lastOf(folder), { ...last, loopId: result.loopId });
     this.onStarted({ loopId: result.loopId, folder: params.folder });
     return result;
   }

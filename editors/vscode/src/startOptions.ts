@@ -1,6 +1,6 @@
 // What a start would do, row by row, and the questions by which it is changed.
 import * as vscode from 'vscode';
-import type { Answers } from './drafts';
+import type { Answers } from './answers';
 import { t } from './l10n';
 import { iconless, linkable } from './show';
 import { command, limitKeys, type Agent, type DryRunResult, type Offer } from './wire';

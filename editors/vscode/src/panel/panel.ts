@@ -144,7 +144,7 @@ export class Panel implements vscode.Disposable {
     const { loopId } = this.loop;
     const now = this.parts.loops.byId(loopId);
     const past = this.parts.loops.past.find((p) => p.loopId === loopId);
-    const status: ToPage = { type: 'status', title: this.loop.title, text: now?.line ?? past?.text ?? '', busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, can: now ? canOf(now) : [], buttons: buttonsOf(now), questions: now?.questions ?? [], talks: this.parts.composer.talksOf(this.loop).map(({ title, hint }) => ({ title, hint })) };
+    const status: ToPage = { type: 'status', title: this.loop.title, text: now?.line ?? past?.text ?? '', busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, can: now ? canOf(now) : [], buttons: buttonsOf(now ?? past), questions: now?.questions ?? [], talks: this.parts.composer.talksOf(this.loop).map(({ title, hint }) => ({ title, hint })) };
     this.tellLoops();
     const key = JSON.stringify(status);
     if (key === this.status) return;
@@ -198,7 +198,7 @@ export class Panel implements vscode.Disposable {
   /** Does what a button of the page is for, with this loop; it may be over meanwhile. */
   private async act(asked: string): Promise<void> {
     const { loopId, folder } = this.loop;
-    const button = buttonsOf(this.parts.loops.byId(loopId)).find((b) => b.command === asked);
+    const button = buttonsOf(this.parts.loops.named(loopId)).find((b) => b.command === asked);
     if (button) await vscode.commands.executeCommand(button.command, { loopId, folder });
   }
 

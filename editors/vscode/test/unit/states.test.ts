@@ -70,6 +70,7 @@ test('a transcript has buttons for what its own loop can do', () => {
   const ended = loops.find((l) => l.state === 'ended')!;
   assert.deepEqual(of(ended), ['Resume', 'Review changes', 'Undo changes...', 'Start again']);
   assert.deepEqual(of({ ...ended, can: [], host: 'box-1' }), [], 'its files are on another machine');
+  assert.deepEqual(buttonsOf({ loopId: 'p', title: 'p', startedAt: '2026-01-01T00:00:00Z', text: 'done', class: 'ok' }).map((b) => b.label), ['Review changes', 'Undo changes...'], 'the folder has had another loop since');
   assert.deepEqual(buttonsOf(undefined), []);
   for (const { title, label, icon } of loops.flatMap(buttonsOf)) {
     assert.ok(title.toLowerCase().includes(label.toLowerCase()), `${title} is what is read out, ${label} what is seen`);

@@ -86,9 +86,19 @@ describe('the panel', { timeout: 1_800_000 }, () => {
     await w.treeRow('Iteration 2').waitFor();
   });
 
+  it('goes on from a loop in the same place, by its promise and its limits', async () => {
+    await t.locator('[data-chip="Promise"]').filter({ hasText: 'DONE' }).waitFor();
+    await t.locator('[data-chip="Limits"]').filter({ hasText: '4 iterations' }).waitFor();
+    await box().fill('promise DONE');
+    await box().press('Enter');
+    await shows('promise DONE');
+    await loop(/^promise DONE, done · /).waitFor();
+    assert.equal(await tabs().count(), 0);
+  });
+
   it('opens a loop in an editor, where it stays', async () => {
     await t.getByRole('button', { name: 'Open in an Editor' }).click();
-    await tabs().filter({ hasText: 'do 1' }).waitFor();
+    await tabs().filter({ hasText: 'promise DONE' }).waitFor();
     await w.run('Ralph: Show Status');
     await w.page.keyboard.press('Escape');
     assert.equal(await tabs().count(), 1);

@@ -172,7 +172,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     const [done, works] = [0, 1].map((n) => pages.nth(n).contentFrame().frameLocator('#active-frame'));
     await works.getByRole('button', { name: 'Next iteration', exact: true }).waitFor();
     await done.locator('#status').filter({ hasText: 'done' }).waitFor();
-    assert.deepEqual(await done.locator('#actions button').allTextContents(), ['Review changes', 'Undo changes...', 'Start again']);
+    assert.deepEqual(await done.locator('#actions button').allTextContents(), ['Review changes', 'Undo changes...']);
     assert.equal(await w.page.locator('.editor-actions').getByRole('button', { name: /Next Iteration/ }).count(), 0);
     await w.screenshot('two-transcripts');
     const agents = w.agents();
