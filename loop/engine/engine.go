@@ -242,7 +242,7 @@ func (l *engine) claim() (run setup.Run, err error) {
 		return run, err
 	}
 	l.events.warn(warnings)
-	l.goals.lookAtPrompt(run.Prompt)
+	l.events.lookAtPrompt(run.Prompt)
 	var problem error
 	if l.inbox.Elsewhere(func() { run.Notes, problem = l.cfg.NotesFor(l.scope.TempDir) }); problem != nil {
 		l.events.warn([]string{"the notes can't be read: " + problem.Error()})
@@ -250,7 +250,7 @@ func (l *engine) claim() (run setup.Run, err error) {
 	l.state.Wanted.Skip = false
 	run.Guidance, run.Refutation = l.state.Talk.Give(fresh), l.state.Verification.Refutation
 	run.Standing = loop.StandingBut(l.state.Known.Standing, run.Guidance)
-	run.Missed = l.state.Promises.Next
+	run.Missed = l.goal.Next
 	run.Limits = l.state.Status.Limits
 	run.Stagnation = l.stagnation.Brief(l.state.Counts.NoProgress, run.Limits.MaxUnchanged)
 	run.Budget, run.IsUsers = l.state.Left(), l.state.Budget.Limits.IsSet() && l.state.LeftOfBudget() <= l.state.Left()
@@ -316,7 +316,9 @@ func (l *engine) openIteration(run setup.Run) {
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.events.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: l.state.Base.Cost,
 		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})
-	l.goals.tellGoal()
+	if goal, ok := l.goal.Goal(l.status()); ok {
+		l.events.emit(goal)
+	}
 	l.give(run)
 }
 
@@ -350,7 +352,7 @@ func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 		l.runs.ignored = true
 		l.events.warn([]string{res.Ignored})
 	}
-	l.goals.tellNearMiss(r)
+	l.events.tellNearMiss(r)
 }
 
 // reading is a run, as far as that matters where it was to read only.

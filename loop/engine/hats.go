@@ -53,7 +53,7 @@ func (l *engine) handOver(turn hats.Turn, r *judge.Report) {
 		l.events.warn([]string{came.NotYet})
 	}
 	for _, m := range r.TopicMisses {
-		if l.goals.isNew("topic_" + m.Kind) {
+		if l.goal.IsNew("topic_"+m.Kind, l.state.Status.Promise) {
 			l.events.emit(loop.Warning{Message: m.Why})
 		}
 	}

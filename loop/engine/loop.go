@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/fallback"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/goal"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
@@ -107,6 +108,7 @@ func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 		if l.lock != nil {
 			l.scope.Warm()
 		}
+		l.goal = goal.New(&l.cfg, l.id)
 		state = l.cfg.NewState(l.id, time.Now())
 		state.SessionFile = l.events.openSession("")
 		if err := l.store.Create(state); err != nil {
@@ -195,7 +197,7 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 	if found.LoopID != "" {
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
-	l.goals.takeUpTold(found)
+	l.goal = goal.Resume(&l.cfg, l.id, found)
 	l.stagnation = stagnation.Resume(found)
 	l.record.setOwner()
 	session := l.events.openSession(found.SessionFile)

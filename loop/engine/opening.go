@@ -1,13 +1,9 @@
 package engine
 
 import (
-	"strings"
-
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // warnAtStart says what about the loop the user should know, before its first iteration. Who begins to watch
@@ -19,51 +15,34 @@ func (l *engine) warnAtStart() {
 	if l.cfg.OfferWalls {
 		l.events.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
 	}
-	l.goals.lookAtPrompt(l.state.Known.Prompt)
+	l.events.lookAtPrompt(l.state.Known.Prompt)
 	if l.cfg.IsHandedOn() {
 		return
 	}
 	st, cfg := l.status(), l.cfg
 	cfg.Limits = st.Limits
 	l.events.warn(cfg.Doubts())
-	isBound := st.Limits.MaxIterations > 0 || st.Limits.MaxCostUSD > 0
-	if !isBound && st.Promise == "" && l.cfg.Said.Plan == "" && l.cfg.Verify.When != verify.OnUntil {
-		ends := "you, the time limit or the word LOOP_COMPLETE"
-		if st.Limits.MaxDuration == 0 {
-			ends = "you or the word LOOP_COMPLETE"
-		}
-		l.events.emit(loop.Warning{Message: "no promise, no iteration limit, no budget: only " + ends + " will end this loop"})
+	if text := l.goal.Endless(st); text != "" {
+		l.events.emit(loop.Warning{Message: text})
 	}
 }
 
-// tellGoal says what ends the loop, when its first iteration begins.
-func (l *goals) tellGoal() {
-	promise, told := l.state.Status.Promise, l.state.Promises.GoalTold
-	l.state.Promises.GoalTold = true
-	goal := loop.Goal{Promise: promise, Plan: l.cfg.PlanGoal(), Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
-	if promise != "" {
-		goal.From = l.cfg.PromiseSource()
-	}
-	if l.cfg.Verify.When == verify.OnUntil {
-		goal.Until = l.cfg.Verify.String()
-	} else {
-		goal.Verify = l.cfg.Verify.String()
-	}
-	if !told {
-		goal.Money = l.cfg.Budget.Text()
-		if forecast := loop.Forecast(l.cfg.Folder, l.status().Limits.MaxIterations); forecast != "" {
-			goal.Money = strings.TrimPrefix(goal.Money+"; "+forecast, "; ")
-		}
-		l.events.emit(goal)
+// lookAtPrompt warns of promises in a prompt that don't end this loop.
+func (l *events) lookAtPrompt(prompt string) {
+	for _, w := range l.goal.Before(prompt, l.state.Status.Promise) {
+		l.emit(w)
 	}
 }
 
-// takeUpTold takes down that the process that began the loop has told its goal.
-func (l *goals) takeUpTold(found loopstate.State) {
-	promise := l.cfg.Change.Promise
-	isOther := promise != nil && *promise != found.CompletionPromise
-	if !l.cfg.IsHandedOn() || judge.UsedBy(found).Iterations == 0 || isOther {
+// tellNearMiss says why a run didn't complete the loop, the first time for each kind of reason.
+func (l *events) tellNearMiss(r judge.Report) {
+	miss, isNear, isNew := l.goal.After(r, l.state.Status.Promise)
+	if !isNear {
 		return
 	}
-	l.state.Promises.GoalTold, l.state.Promises.Prompt = true, found.Prompt+"\x00"+found.CompletionPromise
+	l.state.Met.Missed.Add(loop.OneLine(miss.Why))
+	l.state.Met.Promised.Add(miss.Offer.Promises...)
+	if isNew {
+		l.emit(miss)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/fallback"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/goal"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
@@ -42,7 +43,6 @@ type engine struct {
 	waits     waits
 	spending  spending
 	runs      runs
-	goals     goals
 	checks    checks
 	planning  planning
 }
@@ -74,6 +74,7 @@ type core struct {
 	snapshots  snapshots.Taker
 	fallback   fallback.Policy   // who works while an agent is limited
 	stagnation stagnation.Policy // whether the loop makes progress
+	goal       goal.Policy       // what ends the loop, as its user is told
 	tasks      tasks.Policy      // what of a plan a run does, and what it did
 	hats       hats.Policy       // whose run comes next
 	desk       *ask.Desk         // where agents ask
@@ -170,12 +171,6 @@ type runs struct {
 	ignored  bool             // it was told that some output doesn't count
 }
 
-// goals tell the user what ends the loop, and what doesn't.
-type goals struct {
-	*core
-	events *events
-}
-
 // checks find out whether what a run did is what was asked for.
 type checks struct {
 	*core
@@ -192,7 +187,6 @@ type checks struct {
 type planning struct {
 	*core
 	events    *events
-	goals     *goals
 	questions *questions
 	runs      *runs
 	steering  *steering
@@ -214,12 +208,11 @@ func assemble(c *core) *engine {
 	l.waits = waits{core: c, ending: &l.ending, events: &l.events, files: &l.files, questions: &l.questions, record: &l.record}
 	l.spending = spending{core: c, ending: &l.ending, events: &l.events, waits: &l.waits}
 	l.runs = runs{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, steering: &l.steering}
-	l.goals = goals{core: c, events: &l.events}
 	l.checks = checks{
 		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs, steering: &l.steering, waits: &l.waits,
 	}
 	l.planning = planning{
-		core: c, events: &l.events, goals: &l.goals, questions: &l.questions, runs: &l.runs, steering: &l.steering, checks: &l.checks,
+		core: c, events: &l.events, questions: &l.questions, runs: &l.runs, steering: &l.steering, checks: &l.checks,
 	}
 	return l
 }

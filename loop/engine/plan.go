@@ -67,10 +67,10 @@ func (l *planning) Withdraw(kind string) { l.desk.End(fromPlan + kind) }
 
 // TooEarly implements tasks.Host.
 func (l *planning) TooEarly(promise, why string) {
-	if l.goals.isNew("plan") {
+	if l.goal.IsNew("plan", l.state.Status.Promise) {
 		l.events.emit(loop.NearMiss{Found: promise, Why: why})
 	}
-	l.state.Promises.Next = "Of the last iteration: " + why + ". Do the next one."
+	l.goal.Next = "Of the last iteration: " + why + ". Do the next one."
 }
 
 // Tell implements tasks.Host.

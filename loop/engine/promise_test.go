@@ -56,10 +56,10 @@ func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 		r.Update(loop.Patch{Promise: &promise})
 		miss := promises.Completion{}.Judge(stream.Result{Text: "<promise>DONE</promise>"})
 		r.engine.inbox.Do(func() {
-			if r.engine.goals.tellNearMiss(judge.Report{Verdict: miss}); r.log.count("near miss") != 0 {
+			if r.engine.events.tellNearMiss(judge.Report{Verdict: miss}); r.log.count("near miss") != 0 {
 				t.Error("a near miss of a promise that counts by now was told")
 			}
-			if r.engine.goals.tellNearMiss(judge.Report{Verdict: miss, Promise: promise}); r.log.count("near miss") != 1 {
+			if r.engine.events.tellNearMiss(judge.Report{Verdict: miss, Promise: promise}); r.log.count("near miss") != 1 {
 				t.Error("a near miss of the promise was not told")
 			}
 		})

@@ -30,9 +30,6 @@ func (p *State) Learn(s loopstate.State, valid bool) (n News) {
 		n.Limits, n.Promise = s.Limits(), s.CompletionPromise
 	}
 	n.Changed = n.Limits != st.Limits || n.Promise != st.Promise
-	if n.Promise != st.Promise {
-		p.Promises.Missed = nil // what is missed now is another one
-	}
 	st.Limits, st.Promise, st.Title, st.Standing, st.Notes = n.Limits, n.Promise, history.Title(s.Prompt), s.Standing, s.Notes
 	retry := st.State == loop.StateWaiting && p.WaitNoted && !s.ResumeAt.After(time.Now())
 	n.Wake = n.Changed || retry || p.Wanted.Paused == s.Active

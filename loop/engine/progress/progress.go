@@ -77,12 +77,11 @@ type State struct {
 	WaitNoted bool            // until when the loop waits is known to whoever goes on
 
 	// What the user was told.
-	Lonely      bool   // that nobody looks at the loop
-	Loosened    int    // times: that the state file would loosen the terms
-	BadFile     string // the last complaint about the state file
-	BroughtBack bool   // that it was removed
-	Unpriced    int    // runs in a row of unknown cost for which the loop pauses
-	Promises    promiseNotes
+	Lonely      bool    // that nobody looks at the loop
+	Loosened    int     // times: that the state file would loosen the terms
+	BadFile     string  // the last complaint about the state file
+	BroughtBack bool    // that it was removed
+	Unpriced    int     // runs in a row of unknown cost for which the loop pauses
 	Warned      float64 // the cost cap that is nearly reached
 }
 
@@ -253,13 +252,4 @@ func (p *State) UntilLimit(until, now time.Time) time.Time {
 // hatCosts are what the hats have cost, with the run under way.
 func (p *State) hatCosts() hats.Costs {
 	return p.Base.Hats.Plus(p.Run.Wears, p.Run.Current.Cost, false)
-}
-
-// promiseNotes is what a loop knows about promises besides its own.
-type promiseNotes struct {
-	GoalTold bool
-	Prompt   string                   // the one that was looked at last, with the loop's promise
-	Told     string                   // what was said about it
-	Next     string                   // what the next run is told of them
-	Missed   map[stream.NearKind]bool // near misses that the user was told
 }
