@@ -55,7 +55,10 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
 }
 
 function doctorPage(checks: Check[]): string {
-  const weight = (c: Check) => (c.ok ? 1 : c.id.startsWith('backend.') ? 2 : 0); // what keeps loops from running comes first, what could be there besides last
-  const lines = [...checks].sort((a, b) => weight(a) - weight(b)).map((c) => `- ${c.ok ? '✓' : c.optional ? '–' : '✗'} **${c.id}** ${c.message}${c.fix ? `\n  - ${c.fix}` : ''}`);
-  return [`# ${t('Ralph Doctor')}`, '', ...lines, ''].join('\n');
+  const line = (c: Check) => `- ${c.ok ? '✓' : c.optional ? '–' : '✗'} **${c.id}** ${c.message}${c.fix ? `\n  - ${c.fix}` : ''}`;
+  const wrong = checks.filter((c) => !c.ok && !c.optional);
+  const rest = [...checks.filter((c) => c.ok), ...checks.filter((c) => !c.ok && c.optional)];
+  const verdict = wrong.length === 0 ? t('Loops can run here.') : wrong.length === 1 ? t('One thing is wrong:') : t('{0} things are wrong:', wrong.length);
+  const folded = rest.length > 0 ? ['<details>', `<summary>${t('What else was looked at: {0}', rest.length)}</summary>`, '', ...rest.map(line), '', '</details>'] : [];
+  return [`# ${t('Ralph Doctor')}`, '', `**${verdict}**`, '', ...wrong.map(line), '', ...folded, ''].join('\n');
 }

@@ -163,14 +163,15 @@ function replace(document: vscode.TextDocument, text: string): Thenable<boolean>
   return vscode.workspace.applyEdit(edit);
 }
 
-/** What stands above the prompt of the preview's rows, of which all is in a tooltip and behind a click. What is last may be cut off. */
+/** What stands above the prompt of the preview's rows, of which all is in a tooltip and behind a click. What
+ * decides most is first: what is last may be cut off. */
 const titles: Record<string, (text: string, all: string) => string> = {
   Agent: (text) => `$(hubot) ${text.split(' · ')[0]}`,
-  Model: (text) => `$(symbol-misc) ${short(text, 24)}`,
+  Permissions: (text) => `$(shield) ${short(text, 40)}`,
+  Walls: (text) => `$(lock) ${text.startsWith('none') ? t('no walls') : short(text.split(' (')[0]!, 28)}`,
   Limits: (_, all) => `$(dashboard) ${all.split(' · ').at(-1)}`,
   Promise: (text) => `$(pass) ${text.startsWith('none') ? t('no promise') : short(text, 28)}`,
   Worktree: (text) => `$(git-branch) ${short(text.split(', ')[0]!, 32)}`,
-  Permissions: (text) => `$(shield) ${short(text, 40)}`,
-  Walls: (text) => `$(lock) ${text.startsWith('none') ? t('no walls') : short(text.split(' (')[0]!, 28)}`,
   'On close': (text) => `$(debug-disconnect) ${text.split(' (')[0]}`,
+  Model: (text) => `$(symbol-misc) ${short(text, 24)}`,
 };

@@ -76,6 +76,7 @@ export class Page {
     });
     document.addEventListener('click', (e) => this.clicked(e));
     document.addEventListener('keydown', (e) => e.key === 'Enter' && (e.target as HTMLElement).matches('a') && this.clicked(e));
+    feed.addEventListener('error', (e) => this.missing(e.target), true);
     feed.addEventListener('load', () => this.list.changed(), true); // a picture has its height now
     view.addEventListener('focusin', (e) => (this.current = keyOf(e.target) ?? this.current));
     window.addEventListener('focus', () => document.activeElement?.matches('body, #view') && this.focus(this.current)); // what was gone to while it was elsewhere
@@ -357,6 +358,13 @@ export class Page {
 
   private unfold(key: string): void {
     if (!this.isOpen(key)) this.turn(key);
+  }
+
+  /** A picture that isn't there is said by its words. */
+  private missing(target: EventTarget | null): void {
+    if (!(target instanceof HTMLImageElement)) return;
+    target.replaceWith(h('span', { class: 'missing' }, target.alt));
+    this.list.changed();
   }
 
   private clicked(e: Event): void {

@@ -13,6 +13,14 @@ const escape = (text: string): string => md.utils.escapeHtml(plain(text));
 md.core.ruler.push('unstyled', ({ tokens }) => {
   for (const token of tokens) token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null; // of tables; the page allows none
 });
+/** A list of tasks: its boxes are drawn, and no button. */
+md.core.ruler.push('tasks', ({ tokens }) => {
+  tokens.forEach((token, at) => {
+    const [text] = token.children ?? [];
+    if (token.type !== 'inline' || tokens[at - 2]?.type !== 'list_item_open' || text?.type !== 'text') return;
+    text.content = text.content.replace(/^\[([ xX])\](?=\s)/, (_, done: string) => (done === ' ' ? '☐' : '☑'));
+  });
+});
 interface Environment { files?: string }
 let inLink = false;
 
@@ -46,7 +54,16 @@ md.renderer.rules.image = (tokens, at, _, environment) => {
 md.renderer.rules.text = (tokens, at) => withPlaces(tokens[at]?.content ?? '');
 md.renderer.rules.code_inline = (tokens, at) => `<code>${withPlaces(tokens[at]?.content ?? '')}</code>`;
 const plainBlock = (content: string): string => `<pre>${withPlaces(content)}</pre>`;
-md.renderer.rules.fence = (tokens, at) => `<pre>${highlighted(tokens[at]?.content ?? '', (tokens[at]?.info ?? '').trim().split(/\s/)[0] ?? '')}</pre>`;
+md.renderer.rules.fence = (tokens, at) => {
+  const { content = '', info = '' } = tokens[at] ?? {};
+  const language = info.trim().split(/\s/)[0] ?? '';
+  return /^(diff|patch)$/i.test(language) ? `<pre class="diff">${differing(content)}</pre>` : `<pre>${highlighted(content, language)}</pre>`;
+};
+/** The lines of a diff, by what became of each. */
+const differing = (content: string): string => content.replace(/\n$/, '').split('\n').map((line) => {
+  const tag = /^\+(?!\+\+ )/.test(line) ? 'ins' : /^-(?!-- )/.test(line) ? 'del' : 'span';
+  return `<${tag}>${withPlaces(line)}\n</${tag}>`;
+}).join('');
 const highlighted = (code: string, language: string): string => tokensOf(code, language).map(({ text, kind }) => (kind ? `<span class="c-${kind}">${withPlaces(text)}</span>` : withPlaces(text))).join('');
 md.renderer.rules.code_block = (tokens, at) => plainBlock(tokens[at]?.content ?? '');
 

@@ -1,6 +1,6 @@
 // What a transcript shows, as rows. A part is a piece of a loop's log; it is
 // made of its updates, and knows nothing of how rows are shown.
-import type { Chunk, Class, Iteration, Offer, Said, ToolCall, ToolCallUpdate, ToolKind, Update, Verify } from '../src/wire';
+import type { Chunk, Class, End, Iteration, Offer, Said, ToolCall, ToolCallUpdate, ToolKind, Update, Verify } from '../src/wire';
 import { plain } from './plain';
 import { splitAt } from './split';
 
@@ -41,7 +41,7 @@ export interface ToolRow extends Base {
   isResult?: 'alone' | 'joined';
 }
 /** A line of what the loop tells, with what can be done and what is behind it. */
-export interface SaidRow extends Base { kind: 'said'; about: string; text: string; class: Class; offers: Offer[]; more?: string; question?: { id: string; at?: string } }
+export interface SaidRow extends Base { kind: 'said'; about: string; text: string; class: Class; offers: Offer[]; more?: string; receipt?: { label: string; text: string }[]; question?: { id: string; at?: string } }
 export type Row = HeaderRow | TextRow | ToolRow | SaidRow;
 /** As an object of the union without what the part gives. */
 type New<R> = R extends Row ? Omit<R, 'id' | 'version'> : never;
@@ -96,7 +96,7 @@ export class Part {
       case '_ralph/note': return this.said({ text: [u.label, u.text].filter(Boolean).join(' · '), class: 'info' }, 'note');
       case '_ralph/verify': return this.verify(u);
       case '_ralph/question': return this.said(u, 'question', u.detail ?? u.title, { id: u.id, at: u.at });
-      case '_ralph/end': return this.said(u, 'end', (u.receipt ?? []).map(({ label, text }) => `${label.padEnd(12)}${text}`).join('\n'));
+      case '_ralph/end': return this.end(u);
       case 'usage_update': return;
       default: return this.said(u, u.sessionUpdate.slice('_ralph/'.length));
     }
@@ -192,6 +192,13 @@ export class Part {
   /** The loop goes on: what was offered at its end, or for a check that could not tell, is decided. */
   decided(): void {
     for (const row of this.rows) if (row.kind === 'said' && row.offers.length > 0 && ['end', 'verify'].includes(row.about)) this.change(row, { offers: [] });
+  }
+
+  private end(u: End): void {
+    const receipt = (u.receipt ?? []).map(({ label, text }) => ({ label: plain(label), text: plain(text) }));
+    this.said(u, 'end', receipt.map(({ label, text }) => `${label.padEnd(12)}${text}`).join('\n'));
+    const row = this.rows.at(-1);
+    if (row?.kind === 'said' && row.about === 'end') this.change(row, { receipt });
   }
 
   private verify(u: Verify): void {

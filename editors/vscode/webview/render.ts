@@ -150,15 +150,17 @@ function output(row: ToolRow, all: boolean, words: Words): Node[] {
   return nodes;
 }
 
-/** The rows of a receipt. */
-const rows = (text: string): string => text.split('\n').map((row) => `<span class="row">${withPlaces(row)}\n</span>`).join('');
+/** A receipt, a row for each thing that it names; one without a label goes on with the row above. */
+const table = (receipt: { label: string; text: string }[]): Node => h('table', { class: 'receipt' }, ...receipt.map(({ label, text }) => (
+  h('tr', {}, h('th', { scope: 'row' }, label), html('td', {}, withPlaces(text))))));
 
 function said(e: HTMLElement, row: SaidRow, look: Look, open: boolean | undefined): void {
   e.classList.add(row.class, row.about);
   const line = html('span', { class: 'words' }, withPlaces(row.text));
   e.append(open === undefined ? line : foldButton(open, line));
   const offers = look.offersOf(row).map((offer, n) => h('button', { class: 'offer', 'data-do': 'offer', 'data-n': String(n) }, offer.title));
-  const more = open ? [diff(row.question ? unified(row.more ?? '') : []) ?? html('pre', { class: 'output' }, row.about === 'end' ? rows(row.more ?? '') : withPlaces(row.more ?? ''))] : [];
+  const whole = () => (row.receipt ? table(row.receipt) : diff(row.question ? unified(row.more ?? '') : []) ?? html('pre', { class: 'output' }, withPlaces(row.more ?? '')));
+  const more = open ? [whole()] : [];
   if (row.question) e.append(...more, ...offers); // to be read before it is answered
   else e.append(...offers, ...more);
   e.setAttribute('aria-label', row.text);

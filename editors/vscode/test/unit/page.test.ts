@@ -234,6 +234,18 @@ test('an end has its receipt', () => {
   const part = new Part(0, new Map());
   part.add([{ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done', receipt: [{ label: 'Asked', text: 'Mend it' }, { label: '', text: 'Be quick' }] }]);
   assert.equal(textOf(part.rows[0]!), 'done\nAsked       Mend it\n            Be quick');
+  assert.deepEqual((part.rows[0] as { receipt?: object }).receipt, [{ label: 'Asked', text: 'Mend it' }, { label: '', text: 'Be quick' }], 'its columns are drawn as such');
+});
+
+test('a task list has its boxes, and nothing else that looks like one', () => {
+  assert.match(markdown('- [ ] write\n- [x] read **all**\n- [X] run\n- [link](a.md)\n- [y] no\n\n[ ] no'),
+    /<li>☐ write<\/li>\n<li>☑ read <strong>all<\/strong><\/li>\n<li>☑ run<\/li>\n<li><a [^>]*>link<\/a><\/li>\n<li>\[y\] no<\/li>\n<\/ul>\n<p>\[ \] no<\/p>/);
+  assert.match(markdown('1. [ ] first\n\n   more'), /<p>☐ first<\/p>\n<p>more<\/p>/);
+});
+
+test('a diff that an agent shows is one', () => {
+  assert.equal(markdown('```diff\n--- a.go\n+++ a.go\n@@ -1 +1 @@\n-old <b>\n+new\n same\n--i\n```'),
+    '<pre class="diff"><span>--- a.go\n</span><span>+++ a.go\n</span><span>@@ -1 +1 @@\n</span><del>-old &lt;b&gt;\n</del><ins>+new\n</ins><span> same\n</span><del>--i\n</del></pre>');
 });
 
 test('what was offered at an end goes when the loop goes on', () => {
