@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -167,7 +168,7 @@ func (a *Agent) loopsOf(folder string, past int, found func([]wire.LoopStatus, *
 		rpc.Command(a.sidecar, wire.CommandHistory, argument, func(over answers.HistoryResult, err *rpc.Error) {
 			for _, l := range over.Loops {
 				if !slices.ContainsFunc(there.Loops, func(t wire.LoopStatus) bool { return t.LoopID == l.LoopID }) {
-					there.Loops = append(there.Loops, wire.LoopStatus{LoopID: l.LoopID, Title: l.Title, Text: l.Text, StartedAt: l.StartedAt})
+					there.Loops = append(there.Loops, wire.LoopStatus{LoopID: l.LoopID, Title: l.Title, Text: l.Text, Times: loop.Times{StartedAt: l.StartedAt}})
 				}
 			}
 			found(there.Loops, err)

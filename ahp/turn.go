@@ -147,7 +147,7 @@ func (s *session) update(u update) {
 	case begun.Phase == wire.PhaseBegin:
 		s.iterate(begun.Iteration, textOf(u.Content))
 	case u.Kind == "agent_message_chunk":
-		if g, _ := of.(wire.Guidance); g.State == string(loop.GuidanceDelivered) && s.steering != nil {
+		if g, _ := of.(wire.Guidance); g.State == loop.GuidanceDelivered && s.steering != nil {
 			s.isHeard(s.steering)
 		}
 		s.say("markdown", u.MessageID, textOf(u.Content))

@@ -26,19 +26,19 @@ type Observer interface {
 
 // StateChanged says that the loop went into State (see Status for the rest).
 type StateChanged struct {
-	State    State
-	ResumeAt time.Time // waiting: when it goes on by itself
-	Reason   string    // why it waits (see WaitReasons) or pauses (PauseUser, PauseUnchecked, PauseUnknownCost, PauseBudget, PauseQuota)
+	State    State     `json:"state"`
+	ResumeAt time.Time `json:"resumeAt,omitzero"` // waiting: when it goes on by itself
+	Reason   string    `json:"reason,omitempty"`  // why it waits (WaitReasons) or pauses (PauseUser and below)
 }
 
 // IterationStart opens an iteration; a fresh agent process follows.
 type IterationStart struct {
-	Iteration     int         // 1 is the first
-	MaxIterations int         // 0: unlimited
-	Spent         stream.Cost // by the iterations before; unknown of one that is read back
-	Hat           string      // that it wears, where hats hand over; else ""
-	Topic         string      // what woke the hat: "plan.ready from planner"
-	Task          string      // that it is to do, of the loop's plan; its first line
+	Iteration     int         `json:"iteration"`               // 1 is the first
+	MaxIterations int         `json:"maxIterations,omitempty"` // 0: unlimited
+	Hat           string      `json:"hat,omitempty"`           // that it wears, where hats hand over; else ""
+	Topic         string      `json:"topic,omitempty"`         // what woke the hat: "plan.ready from planner"
+	Task          string      `json:"task,omitempty"`          // that it is to do, of the loop's plan; its first line
+	Spent         stream.Cost `json:"-"`                       // by the iterations before
 }
 
 // Outcome is how an iteration went.
@@ -73,14 +73,14 @@ type IterationEnd struct {
 
 // Goal says in the first iteration what ends the loop.
 type Goal struct {
-	Promise   string `json:"promise"`             // "": none is set, and none is needed when there is an Until
-	From      string `json:"from,omitempty"`      // where the promise comes from, see Config.PromiseFrom
-	Verify    string `json:"verify,omitempty"`    // the command that has to pass besides, "" for none
-	Plan      string `json:"plan,omitempty"`      // what of its plan has to be done, "" without one
-	Until     string `json:"until,omitempty"`     // the command that ends the loop when it passes, "" for none
-	Besides   string `json:"besides,omitempty"`   // what has to be so on top of that, see verify.Check.Besides
-	Money     string `json:"money,omitempty"`     // what it may cost, see Config.Budget
-	Suggested string `json:"suggested,omitempty"` // a command that could verify it, where none does; "" for none that is known
+	Promise   string `json:"promise"`           // "": none is set, and none is needed when there is an Until
+	Verify    string `json:"verify,omitempty"`  // the command that has to pass besides, "" for none
+	Until     string `json:"until,omitempty"`   // the command that ends the loop when it passes, "" for none
+	Besides   string `json:"besides,omitempty"` // what has to be so on top of that, see verify.Check.Besides
+	Plan      string `json:"plan,omitempty"`    // what of its plan has to be done, "" without one
+	From      string `json:"source,omitempty"`  // where the promise comes from, see Config.PromiseFrom
+	Money     string `json:"-"`                 // what it may cost, see Config.Budget
+	Suggested string `json:"-"`                 // a command that could verify it, where none does; "" for none that is known
 }
 
 // Offer is what the user may do about an event: make one of the promises the
@@ -98,7 +98,7 @@ type Offer struct {
 type NearMiss struct {
 	Found    string `json:"found"`              // what the agent wrote
 	Expected string `json:"expected,omitempty"` // "": no promise is set
-	Why      string `json:"why,omitempty"`      // one sentence for the user
+	Why      string `json:"message,omitempty"`  // one sentence for the user
 	Offer    Offer  `json:"-"`
 }
 

@@ -85,9 +85,9 @@ func WaitText(reason string) string {
 
 // RetryStatus is a wait: the loop's before its next run, or the agent's own before it asks its model again.
 type RetryStatus struct {
-	Attempt  int
-	ResumeAt time.Time
-	Reason   string // see WaitReasons
+	Attempt  int       `json:"attempt,omitempty"`
+	ResumeAt time.Time `json:"resumeAt,omitzero"`
+	Reason   string    `json:"reason,omitempty"` // see WaitReasons
 }
 
 // HatCost is what the runs of a hat have cost.
@@ -98,10 +98,24 @@ type RefusedTask = plan.Refused
 
 // Pause is what a loop waits for its user for, besides questions, and for how long.
 type Pause struct {
-	Unchecked  string    // why the promise couldn't be verified, while the loop pauses for that
-	Unpriced   int       // so many runs of unknown cost in a row, while the loop pauses for that
-	OverBudget string    // why the loop pauses for the user's budget, or for an account without credits
-	Deadline   time.Time // when it ends, be it that it pauses or that an agent asks, unless somebody looks at it then; zero: it waits
+	Unpriced   int       `json:"unpriced,omitempty"`   // so many runs of unknown cost in a row, while the loop pauses for that
+	OverBudget string    `json:"overBudget,omitempty"` // why it pauses for the user's budget, or for an account without credits
+	Unchecked  string    `json:"unchecked,omitempty"`  // why the promise couldn't be verified, while the loop pauses for that
+	Deadline   time.Time `json:"deadline,omitzero"`    // when it ends, or a question is denied, if nobody looks by then; zero: it waits
+}
+
+// Condition is what is special about how a loop stands.
+type Condition struct {
+	Refuted int `json:"refuted,omitempty"` // promises in a row that weren't true
+	Pause
+	Pausing  bool `json:"pausing,omitempty"`  // it will pause when its iteration has ended
+	Detached bool `json:"detached,omitempty"` // it runs alone, whatever window shows it
+}
+
+// Times are when a loop and its iteration began.
+type Times struct {
+	StartedAt          time.Time `json:"startedAt,omitzero"`
+	IterationStartedAt time.Time `json:"iterationStartedAt,omitzero"`
 }
 
 // Status is a snapshot of a loop.
@@ -117,19 +131,15 @@ type Status struct {
 	Limits     Limits
 	Promise    string
 	Title      string // of the prompt, one line
-	Refuted    int    // promises in a row that weren't true
 	NoProgress int    // runs in a row that brought nothing new
-	Pause
-	Pausing            bool             // it will pause when its iteration has ended
-	Owner              *loopstate.Owner // the living process that drives it, as others know it; nil: none, or this one
-	Detached           bool             // it runs in a process of its own, whatever window shows it
-	Suspended          int              // the process that drives it, where that stands still (Ctrl-Z); 0: it doesn't
-	Hat                string           // "" is none
-	Sandbox            string           // what makes the walls around its agents; "": there are none
-	StartedAt          time.Time
-	IterationStartedAt time.Time
-	Spent              time.Duration // by the iterations that ended; counts against MaxDuration
-	Elapsed            time.Duration // Spent, and what the running iteration has added up to this snapshot
+	Condition
+	Times
+	Owner     *loopstate.Owner // the living process that drives it, as others know it; nil: none, or this one
+	Suspended int              // the process that drives it, where that stands still (Ctrl-Z); 0: it doesn't
+	Hat       string           // "" is none
+	Sandbox   string           // what makes the walls around its agents; "": there are none
+	Spent     time.Duration    // by the iterations that ended; counts against MaxDuration
+	Elapsed   time.Duration    // Spent, and what the running iteration has added up to this snapshot
 
 	Session       stream.SessionStart // who is at work; Backend is always set
 	Cost          stream.Cost         // of the whole loop so far

@@ -19,7 +19,7 @@ func TestLoopsOfOtherMachinesCall(t *testing.T) {
 		return wire.StatusOf(s, false)
 	}
 	runs, queued := status(loop.Status{State: loop.StateRunning}), status(loop.Status{State: loop.StateStarting})
-	pausing := status(loop.Status{State: loop.StateRunning, Pausing: true})
+	pausing := status(loop.Status{State: loop.StateRunning, Condition: loop.Condition{Pausing: true}})
 	asks := runs
 	asks.Questions = make([]wire.Question, 1)
 	asks.Questions[0].ID, asks.Questions[0].Title = "q1", secret

@@ -41,7 +41,7 @@ func (q *questions) tell(f *folders.Folder, r *folders.Managed, update []byte) {
 			return // the start has told those
 		}
 	case wire.StateChange:
-		if u.State == string(loop.StatePaused) && u.Reason == loop.PauseUser {
+		if u.State == loop.StatePaused && u.Reason == loop.PauseUser {
 			said.Text, said.Notify = wire.PausedText(r.Status().Iteration), true // what was answered at once holds now
 		}
 	case wire.End:

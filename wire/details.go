@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // detailsOf is what there is to know of a loop besides how it stands. What isn't
@@ -126,7 +127,7 @@ func contextText(c *Context) string {
 	return tell.Tokens(c.Used) + " of " + tell.Tokens(c.Size)
 }
 
-func quotaText(windows []QuotaWindow) string {
+func quotaText(windows []stream.Quota) string {
 	var used []string
 	for _, w := range windows {
 		used = append(used, fmt.Sprintf("%s %.0f %%", strings.ReplaceAll(w.Window, "_", " "), 100*w.Utilization))

@@ -4,8 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // MaxText is how many bytes of text an update may have. JSON's escapes at most
@@ -42,6 +47,21 @@ func (e *Encoder) Encode(u Update, truncated bool) (json.RawMessage, error) {
 		line = append(line[:len(line)-1], `,"truncated":true}`...)
 	}
 	return line, nil
+}
+
+// sanitized is an event as everybody may be shown it: its texts are plain (stream.Plain), its times in the wire's form.
+// What it has in other structs is left as it is.
+func sanitized[E any](e E) E {
+	fields := reflect.ValueOf(&e).Elem()
+	for i := range fields.NumField() {
+		field := fields.Field(i)
+		if at, ok := field.Addr().Interface().(*time.Time); ok {
+			*at = history.TimeOf(*at)
+		} else if field.Kind() == reflect.String {
+			field.SetString(stream.Plain(field.String()))
+		}
+	}
+	return e
 }
 
 // Limited cuts what an update says to MaxText; a tool's input can't be cut, so

@@ -37,7 +37,7 @@ type Projector struct {
 func (p *Projector) Event(e stream.Event) Update {
 	switch e := e.(type) {
 	case stream.SessionStart:
-		return SessionUpdate{KindSession, stream.Plain(e.Backend), stream.Plain(e.Version), stream.Plain(e.Provider), stream.Plain(e.Model), e.SessionID, saidOfSession(e)}
+		return SessionUpdate{KindSession, sanitized(e), saidOfSession(e)}
 	case stream.Text:
 		return chunk(KindMessageChunk, e.Delta, e.MessageID, e.ParentToolCallID)
 	case stream.Thinking:
@@ -94,27 +94,30 @@ func (p *Projector) Unfinished(e loop.Event) []Update {
 func (p *Projector) Loop(e loop.Event) Update {
 	switch e := e.(type) {
 	case loop.StateChanged:
-		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), stream.Plain(e.Reason), saidOf(e)}
+		return StateChange{KindState, sanitized(e), saidOf(e)}
 	case loop.IterationStart:
 		if e.Spent.Known { // of a loop that goes on we saw only a part
 			p.Spent = CostOf(e.Spent)
 		}
 		p.task = OneLine(e.Task)
-		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic), Task: p.task,
-			Facts: JoinFacts(ofMax(e), HatText(e), p.task), Said: Info(IterationText(e))}
+		begun := sanitized(e)
+		begun.Task = p.task
+		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, IterationStart: begun, Facts: JoinFacts(ofMax(e), HatText(e), p.task), Said: Info(IterationText(e))}
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(CostOf(e.Cost))
 		end := iterationEnd(e)
 		end.Task = p.task
 		return end
 	case loop.Goal:
-		return Goal{KindGoal, stream.Plain(e.Promise), Sentence(e.Verify), Sentence(e.Until), Sentence(e.Besides), Sentence(e.Plan), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
+		told := sanitized(e)
+		told.Verify, told.Until, told.Besides, told.Plan = Sentence(e.Verify), Sentence(e.Until), Sentence(e.Besides), Sentence(e.Plan)
+		return Goal{KindGoal, told, Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
 	case loop.Verify:
 		return projectVerify(e)
 	case loop.NearMiss:
-		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
+		return Promise{KindPromise, false, sanitized(e), Said{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
 	case loop.Guidance:
-		return Guidance{KindGuidance, e.ID, string(e.State), Info(GuidanceText(e))}
+		return Guidance{KindGuidance, sanitized(e), Info(GuidanceText(e))}
 	case loop.Asked:
 		q := projectQuestion(e.Question)
 		q.SessionUpdate = KindQuestion
@@ -122,11 +125,11 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.Answered:
 		return projectAnswer(e)
 	case loop.Published:
-		return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload), Info(TopicText(stream.Topic(e)))}
+		return Topic{KindTopic, sanitized(stream.Topic(e)), Info(TopicText(stream.Topic(e)))}
 	case loop.Told:
 		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
-		return Warning{KindWarning, stream.Plain(e.Message), Said{Sentence(withoutDocs(e.Message)), classOfWarning(e), true, OffersOf(e.Offer)}}
+		return Warning{KindWarning, sanitized(e), Said{Sentence(withoutDocs(e.Message)), classOfWarning(e), true, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
 		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise)), Info(LimitsText(e))}
 	case loop.End:
@@ -139,7 +142,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 // recorded stream: it has the text and the skipped lines, and no duration.
 func ResultOf(r stream.Result) Iteration {
 	end := Iteration{
-		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1,
+		SessionUpdate: KindIteration, Phase: PhaseEnd, IterationStart: loop.IterationStart{Iteration: 1},
 		Outcome: string(loop.OutcomeOK), Cost: CostOf(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
 		Tokens: new(history.TokensOf(r.Usage.Tokens)), LastMessage: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
 	}
@@ -161,7 +164,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), Worktree: worktreeOf(s.Worktree), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations, Tasks: TasksOf(s),
-		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat), Refuted: s.Refuted, Pause: pauseOf(s),
+		Condition: conditionOf(s), Times: sanitized(s.Times), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat),
 		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
 	}
 	if s.Sandbox != "" {
@@ -175,14 +178,16 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 		out.Context = &Context{s.Context, s.ContextSize}
 	}
 	for _, q := range s.Quota {
-		out.Quota = append(out.Quota, QuotaWindow{stream.Plain(q.Window), share(q.Utilization), history.TimeOf(q.ResetsAt)})
+		q = sanitized(q)
+		q.Utilization, q.Rejected = share(q.Utilization), false
+		out.Quota = append(out.Quota, q)
 	}
 	if s.Tool != nil {
 		out.Tool = &runningOf([]loop.ToolStatus{*s.Tool})[0]
 	}
 	out.Agents = runningOf(s.Agents.Outermost())
 	if r := s.Retry; r != nil {
-		out.Retry = &RetryStatus{r.Attempt, history.TimeOf(r.ResumeAt), stream.Plain(r.Reason), stream.Plain(loop.WaitText(r.Reason))}
+		out.Retry = &RetryStatus{sanitized(*r), stream.Plain(loop.WaitText(r.Reason))}
 	}
 	out.Questions, out.Allowed = questionsOf(s), allowedOf(s)
 	out.StateFileURI, out.SessionFileURI = FileURI(s.StateFile), SessionURI(s)
@@ -193,7 +198,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 // say puts into words where a loop stands, and what can be done with it.
 func (l *LoopStatus) say(s loop.Status) {
 	facts := factsOf(*l)
-	l.Live, l.Busy, l.Pausing, l.Detached = facts.live, facts.busy, s.Pausing, s.Detached && facts.live
+	l.Live, l.Busy, l.Detached = facts.live, facts.busy, s.Detached && facts.live
 	l.Title, l.Class = titleOf(s), classOfLoop(*l)
 	l.Can, l.Offers = can(s), OffersAfter(s)
 	l.Text = JoinFacts(TextOf(*l), suspendedText(s))
@@ -332,7 +337,7 @@ func equal[T comparable](a, b *T) bool {
 func iterationEnd(e loop.IterationEnd) Iteration {
 	facts := IterationEndText(e)
 	end := Iteration{
-		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: e.Iteration, Hat: stream.Plain(e.Hat),
+		SessionUpdate: KindIteration, Phase: PhaseEnd, IterationStart: loop.IterationStart{Iteration: e.Iteration, Hat: stream.Plain(e.Hat)},
 		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), Cost: CostOf(e.Cost),
 		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: TokensOf(e.Tokens),
 		Changes: e.Changes, Facts: facts, Said: Said{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)},

@@ -201,7 +201,7 @@ func TestRecordedStreamEndsWithItsResult(t *testing.T) {
 func TestStatusOnTheWire(t *testing.T) {
 	full := loop.Status{
 		LoopID: "l1", Folder: "/w/my app", State: loop.StateRunning, Iteration: 3,
-		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: time.Hour}, StartedAt: noon, IterationStartedAt: noon,
+		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: time.Hour}, Times: loop.Times{StartedAt: noon, IterationStartedAt: noon},
 		Spent: time.Minute, Elapsed: 2 * time.Minute,
 		Session: stream.SessionStart{Backend: "pi", Model: "m"}, Cost: stream.USD(1.5), IterationCost: stream.USD(0.5),
 		Tokens: stream.Tokens{Input: 1}, Context: 60000, ContextSize: 200000,

@@ -86,7 +86,7 @@ func saying(word string) func(LoopStatus) string { return func(LoopStatus) strin
 func pausedFor(l LoopStatus) string { return pausedText(l.Pause) }
 
 // pausedText says why a loop pauses that the user didn't pause, and until when.
-func pausedText(p Pause) string {
+func pausedText(p loop.Pause) string {
 	text := "paused"
 	switch {
 	case p.Unchecked != "":
@@ -123,9 +123,10 @@ func clock(at time.Time) string {
 	return at.Format("15:04")
 }
 
-// pauseOf is what a loop waits for its user for. A question has a deadline of its own, where its answer is no then.
-func pauseOf(s loop.Status) Pause {
-	p := Pause{Unpriced: s.Unpriced, OverBudget: stream.Plain(s.OverBudget), Unchecked: stream.Plain(s.Unchecked), Deadline: s.Deadline}
+// conditionOf is what is special about how a loop stands. A question has a deadline of its own, where its answer is no then.
+func conditionOf(s loop.Status) loop.Condition {
+	p := s.Condition
+	p.Pause = sanitized(p.Pause)
 	for _, q := range s.Questions {
 		if at := q.Until; !at.IsZero() && (p.Deadline.IsZero() || at.Before(p.Deadline)) {
 			p.Deadline = at

@@ -164,7 +164,7 @@ func TestWhetherACostWillBeKnownIsSaid(t *testing.T) {
 func TestTheOrderOfLoops(t *testing.T) {
 	at := noon
 	wanted := []LoopStatus{
-		{State: "failed"}, {State: "paused", Pause: Pause{Unchecked: "ran no test"}}, {State: "interrupted"}, {State: "waiting"}, {State: "running"}, {State: "paused"},
+		{State: "failed"}, {State: "paused", Condition: loop.Condition{Pause: loop.Pause{Unchecked: "ran no test"}}}, {State: "interrupted"}, {State: "waiting"}, {State: "running"}, {State: "paused"},
 		{State: "ended", EndedAt: at.Add(time.Hour)}, {State: "ended", EndedAt: at}, {State: "ended"}, {State: "idle"},
 	}
 	turned := slices.Clone(wanted)
@@ -188,7 +188,7 @@ func TestTheOrderOfLoops(t *testing.T) {
 }
 
 func TestWhenALoopWillPause(t *testing.T) {
-	s := loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Pausing: true}
+	s := loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Condition: loop.Condition{Pausing: true}}
 	if l := StatusOf(s, true); l.Text != "3/50 · pausing after iteration 3" || l.Line != "3/50 · pausing after iteration 3 · working" {
 		t.Errorf("%q, %q", l.Text, l.Line)
 	}
@@ -198,7 +198,7 @@ func TestWhatNeedsItsUserIsListedFirst(t *testing.T) {
 	loops := []loop.Status{
 		{LoopID: "over", State: StateIdle}, {LoopID: "ended", State: loop.StateEnded}, {LoopID: "paused", State: loop.StatePaused}, {LoopID: "runs", State: loop.StateRunning},
 		{LoopID: "starts", State: loop.StateStarting}, {LoopID: "left", State: loop.StateInterrupted}, {LoopID: "asks", State: loop.StateWaiting, Questions: []ask.Question{{}}},
-		{LoopID: "unchecked", State: loop.StatePaused, Pause: loop.Pause{Unchecked: "why"}}, {LoopID: "failed", State: loop.StateFailed},
+		{LoopID: "unchecked", State: loop.StatePaused, Condition: loop.Condition{Pause: loop.Pause{Unchecked: "why"}}}, {LoopID: "failed", State: loop.StateFailed},
 	}
 	SortSeen(loops)
 	var got []string

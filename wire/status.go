@@ -61,14 +61,6 @@ func SortByNeed(loops []LoopStatus) []LoopStatus {
 	return sorted
 }
 
-// Pause is what a loop waits for its user for, besides questions, and for how long.
-type Pause struct {
-	Unpriced   int       `json:"unpriced,omitempty"`   // so many runs in a row of unknown cost, while the loop pauses for that
-	OverBudget string    `json:"overBudget,omitempty"` // why it pauses for the user's budget, or for an account without credits
-	Unchecked  string    `json:"unchecked,omitempty"`  // why the promise can't be verified, while the loop pauses for that
-	Deadline   time.Time `json:"deadline,omitzero"`    // when it ends, or a question is answered with no, if nobody answers by then
-}
-
 // LoopStatus is one loop in a ralph/status snapshot.
 type LoopStatus struct {
 	LoopID   string    `json:"loopId,omitempty"`
@@ -87,41 +79,37 @@ type LoopStatus struct {
 	Talks    []Talk    `json:"talks,omitempty"`    // what becomes of words that the user types for it, that first which Return means
 	Live     bool      `json:"live"`               // somebody drives it: it goes on, at once or when it is told to
 	Busy     bool      `json:"busy"`               // an agent is at work
-	Refuted  int       `json:"refuted,omitempty"`  // promises in a row that weren't true
-	Pause
-	Pausing            bool          `json:"pausing,omitempty"`    // it will pause when its iteration has ended
-	Detached           bool          `json:"detached,omitempty"`   // it runs alone, without a window
-	Can                []string      `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...
-	Sandbox            *Walls        `json:"sandbox,omitempty"`    // around its agents; absent: none
-	CostText           string        `json:"costText,omitempty"`   // "$1.42 of $10.00"
-	LimitTexts         []string      `json:"limitTexts,omitempty"` // its limits, a line each
-	Details            []Detail      `json:"details,omitempty"`    // what there is to know of it, for a table
-	Iteration          int           `json:"iteration,omitempty"`
-	MaxIterations      int           `json:"maxIterations,omitempty"` // absent: unlimited
-	Tasks              *Tasks        `json:"tasks,omitempty"`         // of one that works through a plan
-	StartedAt          time.Time     `json:"startedAt,omitzero"`
-	IterationStartedAt time.Time     `json:"iterationStartedAt,omitzero"`
-	SilentSince        time.Time     `json:"silentSince,omitzero"` // the agent's last sign, once that is long ago
-	Backend            *BackendInfo  `json:"backend,omitempty"`
-	Hat                string        `json:"hat,omitempty"`
-	Hats               []HatCost     `json:"hats,omitempty"` // what each has cost so far, where hats hand over
-	Cost               *CostStatus   `json:"cost,omitempty"` // absent: unknown
-	Time               TimeStatus    `json:"time,omitzero"`
-	Tokens             *Tokens       `json:"tokens,omitempty"`
-	Context            *Context      `json:"context,omitempty"`
-	Quota              []QuotaWindow `json:"quota,omitempty"`
-	Tool               *RunningTool  `json:"tool,omitempty"`
-	Agents             []RunningTool `json:"agents,omitempty"` // that work for the loop's, or as its steps; their titles say at what
-	Retry              *RetryStatus  `json:"retry,omitempty"`
-	Questions          []Question    `json:"questions,omitempty"` // that wait for the user's answer, the oldest first
-	Allowed            []AllowedRule `json:"allowed,omitempty"`   // what the user allowed for the whole loop
-	StopReason         string        `json:"stopReason,omitempty"`
-	Error              string        `json:"error,omitempty"`
-	EndedAt            time.Time     `json:"endedAt,omitzero"` // of one that is over, where that is known
-	Last               *Receipt      `json:"last,omitempty"`   // how the folder's last loop ended, of one that is over
-	Owned              bool          `json:"owned"`            // false: another process drives it, or none
-	StateFileURI       string        `json:"stateFileUri,omitempty"`
-	SessionFileURI     string        `json:"sessionFileUri,omitempty"`
+	loop.Condition
+	Can           []string `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...
+	Sandbox       *Walls   `json:"sandbox,omitempty"`    // around its agents; absent: none
+	CostText      string   `json:"costText,omitempty"`   // "$1.42 of $10.00"
+	LimitTexts    []string `json:"limitTexts,omitempty"` // its limits, a line each
+	Details       []Detail `json:"details,omitempty"`    // what there is to know of it, for a table
+	Iteration     int      `json:"iteration,omitempty"`
+	MaxIterations int      `json:"maxIterations,omitempty"` // absent: unlimited
+	Tasks         *Tasks   `json:"tasks,omitempty"`         // of one that works through a plan
+	loop.Times
+	SilentSince    time.Time      `json:"silentSince,omitzero"` // the agent's last sign, once that is long ago
+	Backend        *BackendInfo   `json:"backend,omitempty"`
+	Hat            string         `json:"hat,omitempty"`
+	Hats           []HatCost      `json:"hats,omitempty"` // what each has cost so far, where hats hand over
+	Cost           *CostStatus    `json:"cost,omitempty"` // absent: unknown
+	Time           TimeStatus     `json:"time,omitzero"`
+	Tokens         *Tokens        `json:"tokens,omitempty"`
+	Context        *Context       `json:"context,omitempty"`
+	Quota          []stream.Quota `json:"quota,omitempty"`
+	Tool           *RunningTool   `json:"tool,omitempty"`
+	Agents         []RunningTool  `json:"agents,omitempty"` // that work for the loop's, or as its steps; their titles say at what
+	Retry          *RetryStatus   `json:"retry,omitempty"`
+	Questions      []Question     `json:"questions,omitempty"` // that wait for the user's answer, the oldest first
+	Allowed        []AllowedRule  `json:"allowed,omitempty"`   // what the user allowed for the whole loop
+	StopReason     string         `json:"stopReason,omitempty"`
+	Error          string         `json:"error,omitempty"`
+	EndedAt        time.Time      `json:"endedAt,omitzero"` // of one that is over, where that is known
+	Last           *Receipt       `json:"last,omitempty"`   // how the folder's last loop ended, of one that is over
+	Owned          bool           `json:"owned"`            // false: another process drives it, or none
+	StateFileURI   string         `json:"stateFileUri,omitempty"`
+	SessionFileURI string         `json:"sessionFileUri,omitempty"`
 }
 
 // Talk is what becomes of words that a user types for a loop: they go into the command's argument, as Key.
@@ -185,13 +173,6 @@ type Context struct {
 	Size int64 `json:"size,omitempty"`
 }
 
-// QuotaWindow is the state of a subscription's usage window.
-type QuotaWindow struct {
-	Window      string    `json:"window"`
-	Utilization float64   `json:"utilization,omitempty"` // 0 to 1
-	ResetsAt    time.Time `json:"resetsAt,omitzero"`
-}
-
 // RunningTool is the tool that runs now.
 type RunningTool struct {
 	ToolCallID string    `json:"toolCallId"`
@@ -203,8 +184,6 @@ type RunningTool struct {
 
 // RetryStatus is what a loop waits for.
 type RetryStatus struct {
-	Attempt  int       `json:"attempt,omitempty"`
-	ResumeAt time.Time `json:"resumeAt,omitzero"`
-	Reason   string    `json:"reason,omitempty"`
-	Text     string    `json:"text,omitempty"` // the reason in words
+	loop.RetryStatus
+	Text string `json:"text,omitempty"` // the reason in words
 }

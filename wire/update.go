@@ -2,10 +2,10 @@ package wire
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -148,11 +148,7 @@ type UsageUpdate struct {
 // SessionUpdate says who is at work; it may come again when more is known.
 type SessionUpdate struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindSession
-	Backend       string `json:"backend,omitempty"`
-	Version       string `json:"version,omitempty"`
-	Provider      string `json:"provider,omitempty"`
-	Model         string `json:"model,omitempty"`
-	SessionID     string `json:"sessionId,omitempty"`
+	stream.SessionStart
 	Said
 }
 
@@ -173,26 +169,22 @@ const (
 	PhaseEnd   = "end"
 )
 
-// Iteration opens or closes an iteration. All after Task but what is said belongs to its end.
+// Iteration opens or closes an iteration. All after the Outcome but what is said belongs to its end, too.
 type Iteration struct {
-	SessionUpdate string      `json:"sessionUpdate"` // KindIteration
-	Phase         string      `json:"phase"`
-	Iteration     int         `json:"iteration"`
-	MaxIterations int         `json:"maxIterations,omitempty"` // absent: unlimited
-	Hat           string      `json:"hat,omitempty"`           // that it wears, where hats hand over; at its end, too
-	Topic         string      `json:"topic,omitempty"`         // what woke the hat: "plan.ready from planner"
-	Task          string      `json:"task,omitempty"`          // that it is to do, of the loop's plan; at its end, too
-	Outcome       string      `json:"outcome,omitempty"`       // ok, error, cancelled, timeout
-	Error         string      `json:"error,omitempty"`
-	Cost          stream.Cost `json:"costUsd,omitzero"`
-	Turns         *int        `json:"turns,omitempty"`
-	ToolCalls     *int        `json:"toolCalls,omitempty"`
-	DurationMs    *int64      `json:"durationMs,omitempty"`
-	Tokens        *Tokens     `json:"tokens,omitempty"`
-	LastMessage   *string     `json:"lastMessage,omitempty"` // of the agent; only of a recorded stream
-	SkippedLines  *int        `json:"skippedLines,omitempty"`
-	Changes       *Changes    `json:"changes,omitempty"` // absent: nobody knows
-	Facts         string      `json:"facts,omitempty"`   // its text without what a heading says: "iteration 3" at the begin, the hat at the end
+	SessionUpdate       string      `json:"sessionUpdate"` // KindIteration
+	Phase               string      `json:"phase"`
+	loop.IterationStart             // at its end its number, hat and task
+	Outcome             string      `json:"outcome,omitempty"` // ok, error, cancelled, timeout
+	Error               string      `json:"error,omitempty"`
+	Cost                stream.Cost `json:"costUsd,omitzero"`
+	Turns               *int        `json:"turns,omitempty"`
+	ToolCalls           *int        `json:"toolCalls,omitempty"`
+	DurationMs          *int64      `json:"durationMs,omitempty"`
+	Tokens              *Tokens     `json:"tokens,omitempty"`
+	LastMessage         *string     `json:"lastMessage,omitempty"` // of the agent; only of a recorded stream
+	SkippedLines        *int        `json:"skippedLines,omitempty"`
+	Changes             *Changes    `json:"changes,omitempty"` // absent: nobody knows
+	Facts               string      `json:"facts,omitempty"`   // its text without what a heading says: "iteration 3" at the begin, the hat at the end
 	Said
 }
 
@@ -202,11 +194,9 @@ type Changes = changes.Summary
 
 // StateChange says that the loop went into another state.
 type StateChange struct {
-	SessionUpdate string    `json:"sessionUpdate"` // KindState
-	State         string    `json:"state"`
-	ResumeAt      time.Time `json:"resumeAt,omitzero"`
-	Reason        string    `json:"reason,omitempty"`
-	Said                    // of one that waits or pauses
+	SessionUpdate string `json:"sessionUpdate"` // KindState
+	loop.StateChanged
+	Said // of one that waits or pauses
 }
 
 // Retry says that the agent itself waits and tries again.
@@ -232,21 +222,14 @@ type Compaction struct {
 // Topic is an event block in the agent's text.
 type Topic struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindTopic
-	Topic         string `json:"topic"`
-	Target        string `json:"target,omitempty"`
-	Payload       string `json:"payload"`
+	stream.Topic
 	Said
 }
 
 // Goal says at the start of a loop what ends it.
 type Goal struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindGoal
-	Promise       string `json:"promise"`
-	Verify        string `json:"verify,omitempty"`  // the command that has to pass besides
-	Until         string `json:"until,omitempty"`   // the command that needs no promise
-	Besides       string `json:"besides,omitempty"` // what has to be so on top of that, in words
-	Plan          string `json:"plan,omitempty"`    // which tasks have to be done, in words
-	Source        string `json:"source,omitempty"`  // start, editor, folder, user, prompt, state (of a loop that goes on), default
+	loop.Goal
 	Said
 }
 
@@ -254,17 +237,14 @@ type Goal struct {
 type Promise struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindPromise
 	Matched       bool   `json:"matched"`
-	Found         string `json:"found"`
-	Expected      string `json:"expected,omitempty"`
-	Message       string `json:"message,omitempty"` // why, in one sentence
+	loop.NearMiss
 	Said
 }
 
 // Guidance acknowledges a piece of guidance.
 type Guidance struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindGuidance
-	GuidanceID    string `json:"guidanceId"`
-	State         string `json:"state"` // queued, delivered
+	loop.Guidance
 	Said
 }
 
@@ -278,7 +258,7 @@ type Limits struct {
 // Warning is something the user should know; the loop goes on.
 type Warning struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindWarning
-	Message       string `json:"message"`
+	loop.Warning
 	Said
 }
 

@@ -82,7 +82,7 @@ func examples() map[string]any {
 		"result-loop":    wire.LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
 		"result-steer":   wire.SteerResult{GuidanceID: "g1", Text: "the next run is told"},
 		"result-status":  wire.StatusResult{Loops: loops},
-		"result-outline": wire.Outline{Parts: []wire.LogPart{{Cursor: "eyJsb2ciOiIxdjJ4In0", Iteration: 3, Bytes: 52000}}, Iterations: []json.RawMessage{lsptest.JSON(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin, Iteration: 3, Said: wire.Info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
+		"result-outline": wire.Outline{Parts: []wire.LogPart{{Cursor: "eyJsb2ciOiIxdjJ4In0", Iteration: 3, Bytes: 52000}}, Iterations: []json.RawMessage{lsptest.JSON(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin, IterationStart: loop.IterationStart{Iteration: 3}, Said: wire.Info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
 		"result-read":    answers.ReadResult{LoopID: "ralph-ca7igygdcr4i", Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-output":  answers.OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
 		"result-history": answers.HistoryResult{Loops: []answers.PastLoop{examplePast(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1),
@@ -112,7 +112,7 @@ func examples() map[string]any {
 	}
 	waits := make([]wire.RetryStatus, 0, len(loop.WaitReasons()))
 	for i, reason := range loop.WaitReasons() {
-		waits = append(waits, wire.RetryStatus{i + 1, wire.Noon, reason, loop.WaitText(reason)})
+		waits = append(waits, wire.RetryStatus{loop.RetryStatus{Attempt: i + 1, ResumeAt: wire.Noon, Reason: reason}, loop.WaitText(reason)})
 	}
 	all["rare"] = rareExamples(text)
 	all["waits"] = waits // all that a loop waits for; what shows one has to show its text
@@ -128,7 +128,7 @@ func exampleLoop(tokens *wire.Tokens) wire.LoopStatus {
 		LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: loop.StateRunning, Iteration: 3,
 		Limits:     loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5},
 		NoProgress: 3, Sandbox: "bubblewrap",
-		StartedAt: wire.Noon, IterationStartedAt: wire.Noon.Add(time.Minute), Spent: 12 * time.Minute,
+		Times: loop.Times{StartedAt: wire.Noon, IterationStartedAt: wire.Noon.Add(time.Minute)}, Spent: 12 * time.Minute,
 		Session: stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4"},
 		Cost:    stream.USD(1.42), IterationCost: stream.USD(0.31), Tokens: *tokens, Context: 60000, ContextSize: 200000,
 		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.49, ResetsAt: wire.Noon.Add(time.Hour)}},
@@ -248,23 +248,23 @@ func rareExamples(text func(string) wire.TextContent) []any {
 		wire.ChangeParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Disallow: []string{"Bash(go test:*)"}},
 		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Hat: "builder", Iteration: 5, Hats: exampleHats()}, true),
 		new(wire.Projector).Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Hats: exampleHats()}),
-		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Refuted: 2, Pause: loop.Pause{Unchecked: "ran no test", Deadline: wire.Noon.Add(time.Hour)}}, true),
-		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(0.03), UnknownCosts: 4, Pause: loop.Pause{Unpriced: 3}, Limits: loop.Limits{MaxCostUSD: 1}}, true),
-		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(5.02), Pause: loop.Pause{OverBudget: "your budget of $5.00 a day is used ($5.02): resume after midnight, or raise budget.per_day in your config.toml"}}, true),
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Condition: loop.Condition{Refuted: 2, Pause: loop.Pause{Unchecked: "ran no test", Deadline: wire.Noon.Add(time.Hour)}}}, true),
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(0.03), UnknownCosts: 4, Condition: loop.Condition{Pause: loop.Pause{Unpriced: 3}}, Limits: loop.Limits{MaxCostUSD: 1}}, true),
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(5.02), Condition: loop.Condition{Pause: loop.Pause{OverBudget: "your budget of $5.00 a day is used ($5.02): resume after midnight, or raise budget.per_day in your config.toml"}}}, true),
 		wire.MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
 		wire.DiagnosticsResult{Diagnostics: []wire.Diagnostic{}, Seen: []string{}, Busy: []string{"file:///w/app/src/a.go"}, Unsaved: []string{"file:///w/app/src/b.go"}},
 		wire.Owner{PID: 4242, Host: "box"},
 		answers.ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
-		wire.LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true, SilentSince: wire.Noon},
-		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Detached: true}, false),
+		wire.LoopStatus{Folder: "file:///w/app", State: "running", Condition: loop.Condition{Pausing: true}, SilentSince: wire.Noon},
+		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Condition: loop.Condition{Detached: true}}, false),
 		wire.StatusOf(examplePlanned(), false),
 		wire.StatusParams{Text: "the bus is away", Loops: []wire.LoopStatus{{LoopID: "f4k2", Folder: "file:///h/.local/state/ralph-fleet/seen/f4k2", State: "running", Host: "box-1", Origin: "file:///w/app"}}},
 		wire.Chunk{SessionUpdate: wire.KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
 		wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: "t1", Status: wire.StatusCompleted, Content: []wire.ToolContent{{"content", text("1\n2\n" + tell.LeftOut(49_871, 288_894) + "\n49999\n50000")}}, Omitted: &wire.Omitted{49_871, 288_894}},
 		new(wire.Projector).Event(exampleStep), new(wire.Projector).Event(stream.ToolResult{ID: exampleStep.ID, Output: "In parse.go.", Spent: stream.Spent{Cost: stream.USD(0.0042), Tokens: 8100, Duration: 12 * time.Second}}),
 		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Agents: loop.AtWork{{Call: exampleStep, StartedAt: wire.Noon}}}, true),
-		wire.Promise{SessionUpdate: wire.KindPromise, Found: "DOEN", Expected: "DONE"},
-		wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseEnd, Iteration: 1, Outcome: "ok", LastMessage: new("All done.")},
+		wire.Promise{SessionUpdate: wire.KindPromise, NearMiss: loop.NearMiss{Found: "DOEN", Expected: "DONE"}},
+		wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseEnd, IterationStart: loop.IterationStart{Iteration: 1}, Outcome: "ok", LastMessage: new("All done.")},
 		wire.StatusOf(loop.Status{Folder: "/w/app", State: wire.StateIdle, Last: &loop.End{
 			Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Verified: "go test ./... passed", Changes: &changes.Summary{Files: 4, Added: 12, Removed: 3},
 			Prompt: exampleEnd.Prompt, Account: exampleEnd.Account,

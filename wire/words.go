@@ -47,11 +47,11 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 	case s.State == loop.StateStarting:
 		return JoinFacts(s.Session.Backend, "starting")
 	case s.State == loop.StatePaused:
-		return pausedText(pauseOf(s))
+		return pausedText(conditionOf(s).Pause)
 	case s.State == loop.StateCancelling:
 		return "stopping"
 	case len(s.Questions) > 0:
-		return questionsText(questionsOf(s), pauseOf(s).Deadline)
+		return questionsText(questionsOf(s), conditionOf(s).Deadline)
 	case s.Retry != nil:
 		return JoinFacts(WaitText(s.Retry.Reason, s.Retry.ResumeAt, now), problemText(problem))
 	case s.Tool != nil:

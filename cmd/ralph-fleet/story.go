@@ -8,7 +8,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/journal"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -36,7 +35,7 @@ func (s *story) take(line []byte, isLive bool) error {
 	case nil, wire.End:
 		return nil
 	case wire.StateChange:
-		if loop.State(u.State).Over() {
+		if u.State.Over() {
 			return nil
 		}
 	}

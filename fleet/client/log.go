@@ -70,7 +70,7 @@ func isOfAttempt(u wire.Update) bool {
 	case wire.End:
 		return u.StopReason == string(loop.StopOnce) || u.StopReason == string(loop.StopInterrupted)
 	case wire.StateChange:
-		return loop.State(u.State).Over()
+		return u.State.Over()
 	}
 	return u == nil
 }

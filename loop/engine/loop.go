@@ -272,7 +272,7 @@ func (l *engine) init(s loopstate.State) {
 	p.Status = loop.Status{
 		LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
 		Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,
-		StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s),
+		Times: loop.Times{StartedAt: s.StartedAt}, Sandbox: loop.WallsOf(s),
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 		StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
 	}

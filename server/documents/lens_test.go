@@ -27,7 +27,7 @@ func TestCodeLens(t *testing.T) {
 		return withLoop(loop.Status{LoopID: "a", Folder: "/w", State: state, StopReason: reason, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Cost: stream.USD(1.42),
 			Retry: &loop.RetryStatus{Reason: "rate_limit", ResumeAt: someTime}})
 	}
-	pausing := withLoop(loop.Status{LoopID: "a", Folder: "/w", State: loop.StateRunning, Pausing: true})
+	pausing := withLoop(loop.Status{LoopID: "a", Folder: "/w", State: loop.StateRunning, Condition: loop.Condition{Pausing: true}})
 	nameless := withLoop(loop.Status{Folder: "/w", State: loop.StateRunning, Iteration: 3})
 	run := []string{
 		`Run Ralph loop: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/PROMPT.md"}`,

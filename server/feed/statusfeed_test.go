@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -29,7 +30,7 @@ func TestStatusOfLoops(t *testing.T) {
 		{"starting", []wire.LoopStatus{{State: "starting", MaxIterations: 50}}, "ok", true, "Ralph 1/50 · starting"},
 		{"stopping", []wire.LoopStatus{{State: "cancelling", Iteration: 2}}, "ok", true, "Ralph 2 · stopping"},
 		{"paused", []wire.LoopStatus{{State: "paused", Iteration: 2, MaxIterations: 9}}, "ok", false, "Ralph 2/9 · paused"},
-		{"waiting", []wire.LoopStatus{{State: "waiting", Iteration: 2, Retry: &wire.RetryStatus{ResumeAt: at, Reason: "rate_limit"}}}, "warning", false, "Ralph 2 · waiting (rate limit) until 14:05"},
+		{"waiting", []wire.LoopStatus{{State: "waiting", Iteration: 2, Retry: &wire.RetryStatus{RetryStatus: loop.RetryStatus{ResumeAt: at, Reason: "rate_limit"}}}}, "warning", false, "Ralph 2 · waiting (rate limit) until 14:05"},
 		{"interrupted", []wire.LoopStatus{{State: "interrupted", Iteration: 4, MaxIterations: 50}}, "warning", false, "Ralph interrupted at 4/50"},
 		{"failed and left", []wire.LoopStatus{{State: "failed", StopReason: "stalled", Iteration: 4, MaxIterations: 50, Cost: cost(1)}}, "error", false, "Ralph failed at 4/50: the agent fell silent"},
 		{"done", []wire.LoopStatus{{State: "ended", StopReason: "promise", Cost: cost(3.1)}}, "ok", false, "Ralph done · $3.10"},

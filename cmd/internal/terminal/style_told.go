@@ -128,7 +128,7 @@ func (s *told) iteration(u wire.Iteration) {
 		return
 	}
 	*s.calls = callLog{} // those of the run before are over
-	s.begin("iteration " + wire.JoinFacts(tell.OfMax(u.Iteration, u.MaxIterations), wire.HatText(loop.IterationStart{Hat: u.Hat, Topic: u.Topic}), Line(u.Task)))
+	s.begin("iteration " + wire.JoinFacts(tell.OfMax(u.Iteration, u.MaxIterations), wire.HatText(u.IterationStart), Line(u.Task)))
 }
 
 // End shows how the loop ended.
@@ -200,7 +200,7 @@ func (s *told) retell(u wire.Update) {
 		m.code = sgrYellow
 	case wire.StateChange:
 		m.code = sgrYellow
-		if isPaused := u.State == string(loop.StatePaused); isPaused && isHere && u.Reason == loop.PauseUnchecked {
+		if isPaused := u.State == loop.StatePaused; isPaused && isHere && u.Reason == loop.PauseUnchecked {
 			return // it was told with what can be done
 		} else if isPaused && isHere {
 			said.Text += "; " + GoOn

@@ -280,7 +280,7 @@ func (c *talk) isGolden(name string) {
 func running() loop.Status {
 	return loop.Status{
 		LoopID: "ralph-parser", Folder: "/home/me/parser", State: loop.StateRunning, Iteration: 3, Title: "Mend the parser so that all tests pass",
-		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10}, Cost: stream.USD(1.42), StartedAt: noon.Add(-time.Hour), IterationStartedAt: noon.Add(-2 * time.Minute),
+		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10}, Cost: stream.USD(1.42), Times: loop.Times{StartedAt: noon.Add(-time.Hour), IterationStartedAt: noon.Add(-2 * time.Minute)},
 		Session: stream.SessionStart{Backend: "claude", Model: "opus"}, Tool: &loop.ToolStatus{Call: stream.ToolCall{ID: "t", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}, StartedAt: noon},
 	}
 }

@@ -187,7 +187,7 @@ func OpeningWarnings(c *client.Connection, caught <-chan os.Signal) iter.Seq[str
 				case wire.Iteration, wire.End:
 					return
 				case wire.StateChange: // it waits for something
-					if u.State != string(loop.StateRunning) && u.State != string(loop.StateStarting) {
+					if u.State != loop.StateRunning && u.State != loop.StateStarting {
 						return
 					}
 				}

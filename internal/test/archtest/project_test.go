@@ -108,7 +108,7 @@ var picture = Rules{
 		"server/stdio":             {"backends", "internal/regular", "server", "service"},
 		"server":                   {"internal/control", "keeper/client", "keeper", "backends/reaper", "server/remote", "server/folders", "server/permission", "service", "server/session", "server/findings", "server/refusal", "server/turns", "loop/engine/setup", "loop/ask", "internal/caller", "worktree", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "config", "internal/limits", "internal/settings", "internal/tell", "internal/paths", "stream/promises"},
 		"acp/rpc":                  {},
-		"acp":                      {"acp/rpc", "verify", "wire", "wire/answers"},
+		"acp":                      {"acp/rpc", "loop", "verify", "wire", "wire/answers"},
 		"mcp":                      {"acp/rpc", "wire", "wire/answers"},
 		"ahp/websocket":            {},
 		"ahp":                      {"internal/accept", "loop", "acp", "acp/rpc", "ahp/websocket", "wire", "wire/answers"},
@@ -151,8 +151,8 @@ const (
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Fields: 30, Lines: 4000, Excused: map[string]int{
 	"acp.session": 59, "ahp.session": 53, "sandbox.Walls": 55,
-	"backends.Backend fields": 33, "loop.Status fields": 51, "loop/engine/setup.Config fields": 46,
-	"loopstate.State fields": 45, "wire.LoopStatus fields": 51,
+	"backends.Backend fields": 33, "loop.Status fields": 47, "loop/engine/setup.Config fields": 46,
+	"loopstate.State fields": 45, "wire.LoopStatus fields": 47,
 }}
 
 const root = "../../.."
