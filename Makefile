@@ -164,7 +164,7 @@ RACES := server loop/engine fleet backends \
 	cmd/internal/terminal cmd/internal/top cmd/internal/window cmd/ralph-fleet \
 	fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
 	history internal/accept internal/awake internal/control internal/git internal/regular journal keeper keeper/client keeper/door loop/engine/executor loop/engine/inbox loop/engine/sentry loop/engine/snapshots \
-	loop/start loopstate mcp notify \
+	loop/start loopstate mcp notify registry \
 	server/documents server/feed server/findings server/folders server/rpc server/session server/stdio server/turns service \
 	verify
 RACES_IN_PART := changes cmd/ralph-lsp sandbox worktree

@@ -23,7 +23,7 @@ var costInRecord = regexp.MustCompile(`"costUsd":([0-9.]+)`)
 
 // record is what is kept beside the state file of what the loop counts.
 func (p *program) record() []byte {
-	paths, _ := filepath.Glob(filepath.Join(p.box.Home, ".local", "state", "ralph-lsp", "loops", "*.state"))
+	paths, _ := filepath.Glob(filepath.Join(p.box.Home, ".local", "state", "ralph-lsp", "loops", "*", "loop.json"))
 	if len(paths) != 1 {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func asking(t *testing.T) (tree string, d *driver) {
 		t.Fatal(err)
 	}
 	d = &driver{file: file}
-	server, err := control.Serve(t.TempDir(), "ralph-1", d.obey, nil)
+	server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), d.obey, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

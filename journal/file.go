@@ -3,8 +3,6 @@ package journal
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,27 +18,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-const suffix = ".jsonl"
-
-func folder() (string, error) {
-	dir, err := paths.State("loops")
-	return filepath.Join(dir, "journals"), err
-}
-
-// FileOf is the name of a loop's journal. The loop's id may come from outside, so it isn't trusted
-// as a file name.
-func FileOf(loopID string) string {
-	sum := sha256.Sum256([]byte(loopID))
-	return hex.EncodeToString(sum[:16]) + suffix
-}
-
-// pathOf is where the journal of a loop is, if it has one.
+// pathOf is where the journal of a loop is.
 func pathOf(loopID string) (string, error) {
-	dir, err := folder()
-	return filepath.Join(dir, FileOf(loopID)), err
+	dir, err := registry.DirOf(loopID)
+	return filepath.Join(dir, registry.JournalName), err
 }
 
 func openToRead(path string) (*os.File, error) { return paths.OpenOwn(path, os.O_RDONLY) }
@@ -49,9 +35,12 @@ var errInUse = errors.New("another process writes it")
 // patience is how long a loop waits for the process that had it.
 const patience = 2 * time.Second
 
-// openToWrite opens the journal of a loop behind its last whole line, or makes it.
-func openToWrite(loopID string, o history.Options, keep bool) (file *os.File, h header, first, size int64, err error) {
-	dir, err := folder()
+// openToWrite opens the journal of a loop in a folder behind its last whole line, or makes it.
+func openToWrite(folder, loopID string, o history.Options, keep bool) (file *os.File, h header, first, size int64, err error) {
+	if folder != "" {
+		folder = paths.Real(folder)
+	}
+	dir, err := registry.Dir(folder, loopID)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
@@ -64,7 +53,7 @@ func openToWrite(loopID string, o history.Options, keep bool) (file *os.File, h 
 	if err != nil {
 		return nil, h, 0, 0, err
 	}
-	if file, err = lockNamed(filepath.Join(dir, FileOf(loopID))); err != nil {
+	if file, err = lockNamed(filepath.Join(dir, registry.JournalName)); err != nil {
 		return nil, h, 0, 0, err
 	}
 	h, first, size, err = takeUp(file, keep)
@@ -72,7 +61,7 @@ func openToWrite(loopID string, o history.Options, keep bool) (file *os.File, h 
 		file.Close()
 		return nil, h, 0, 0, err
 	}
-	prune(dir, o, time.Now())
+	prune(filepath.Dir(dir), o, time.Now())
 	return file, h, first, size, nil
 }
 
@@ -87,6 +76,9 @@ func lockNamed(path string) (*os.File, error) {
 			if err = os.Remove(path); err == nil {
 				file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 			}
+		}
+		if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(filepath.Dir(path), 0o700) == nil && ctx.Err() == nil {
+			continue // what was pruned was the last in its folder
 		}
 		if err != nil {
 			return nil, err
@@ -155,33 +147,41 @@ const orphans = 100
 // be, as with session files.
 func prune(dir string, o history.Options, now time.Time) {
 	count := paths.Count{Bounds: paths.Bounds{Age: o.Keep, Bytes: o.MaxBytes}}
-	for i, it := range paths.Newest(dir, "*"+suffix) {
+	for i, it := range paths.NewestIn(dir, "*", registry.JournalName) {
 		tooMuch := count.Exceeded(it, now)
 		if !tooMuch && i >= orphans {
 			continue
 		}
 		file, err := openToRead(it.Path)
 		if err != nil {
-			_ = os.Remove(it.Path) // no file of ours has such a name
+			remove(it.Path) // no file of ours has such a name
 			continue
 		}
 		if free, err := filelock.Try(file, true); free && err == nil {
 			h, _, isOne := readHeader(file)
 			if tooMuch || !isOne || h.Keep == 0 {
-				_ = os.Remove(it.Path)
+				remove(it.Path)
 			}
 		}
 		file.Close()
 	}
 }
 
+// remove removes a journal, and the folder that is kept for its loop where nothing else is in it.
+func remove(path string) error {
+	err := os.Remove(path)
+	registry.Tidy(filepath.Dir(path))
+	return err
+}
+
 // Reader reads the journal of a loop that doesn't run here, or has ended.
 type Reader struct {
-	path    string
-	session string       // the loop's session file, for who asks in vain; "" where none is known
-	unknown error        // why nobody knows which loop is meant
-	holding sync.RWMutex // held over what is read of held
-	held    *os.File     // nil: it is opened for each look
+	loopID  string
+	session string                 // the loop's session file, for who asks in vain; "" where none is known
+	unknown error                  // why nobody knows which loop is meant
+	found   atomic.Pointer[string] // its path; nil while there is none
+	holding sync.RWMutex           // held over what is read of held
+	held    *os.File               // nil: it is opened for each look
 	looking sync.Mutex
 	index   index
 }
@@ -189,14 +189,29 @@ type Reader struct {
 // StoryOf returns the Reader of a loop's journal, which may be there only later: until then the error of reading it is
 // fs.ErrNotExist. Without an id the session file says of which loop it is.
 func StoryOf(loopID, sessionFile string) *Reader {
-	r := &Reader{session: sessionFile}
+	r := &Reader{loopID: loopID, session: sessionFile}
 	if loopID == "" {
-		loopID, r.unknown = history.LoopOf(sessionFile)
-	}
-	if r.unknown == nil {
-		r.path, r.unknown = pathOf(loopID)
+		r.loopID, r.unknown = history.LoopOf(sessionFile)
 	}
 	return r
+}
+
+// path is where the journal is. It is looked for until it is found, and again when it is gone: its loop's folder may
+// have been moved.
+func (r *Reader) path() (string, error) {
+	if r.unknown != nil {
+		return "", r.unknown
+	}
+	if path := r.found.Load(); path != nil {
+		if _, err := os.Lstat(*path); !errors.Is(err, fs.ErrNotExist) {
+			return *path, nil
+		}
+	}
+	path, err := pathOf(r.loopID)
+	if err == nil {
+		r.found.Store(&path)
+	}
+	return path, err
 }
 
 // Open returns the Reader of a loop's journal. The error is fs.ErrNotExist for a loop without one.
@@ -213,8 +228,8 @@ func Open(loopID string) (*Reader, error) {
 func (r *Reader) Hold() {
 	r.holding.Lock()
 	defer r.holding.Unlock()
-	if r.unknown == nil && r.held == nil {
-		r.held, _ = openToRead(r.path) // else it isn't kept
+	if path, err := r.path(); err == nil && r.held == nil {
+		r.held, _ = openToRead(path) // else it isn't kept
 	}
 }
 
@@ -241,7 +256,7 @@ func (r *Reader) source() (s source, done func(), err error) {
 	h, first, ok := readHeader(file)
 	size, err := file.Seek(0, io.SeekEnd)
 	if err == nil && !ok { // its writer has only begun
-		err = &fs.PathError{Op: "read", Path: r.path, Err: fs.ErrNotExist}
+		err = &fs.PathError{Op: "read", Path: file.Name(), Err: fs.ErrNotExist}
 	}
 	if err != nil {
 		done()
@@ -255,13 +270,18 @@ func (r *Reader) open() (*os.File, error) {
 	if r.unknown != nil {
 		return nil, r.unknown
 	}
-	file, err := openToRead(r.path)
+	path, err := r.path()
+	var file *os.File
+	if err == nil {
+		file, err = openToRead(path)
+	}
+	at, _ := errors.AsType[*fs.PathError](err)
 	switch {
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR): // where nothing is kept, the state folder is no folder
 	case r.session != "":
 		err = fmt.Errorf("what the loop told isn't kept here any more (%w); for its conversation: pi --session %s", fs.ErrNotExist, tell.ShellWord(r.session))
 	default:
-		err = fmt.Errorf("what the loop told isn't kept here (%w at %s); ralph-lsp status says how it stands", fs.ErrNotExist, r.path)
+		err = fmt.Errorf("what the loop told isn't kept here (%w at %s); ralph-lsp status says how it stands", fs.ErrNotExist, at.Path)
 	}
 	return file, err
 }
@@ -302,7 +322,11 @@ func (r *Reader) End() (string, error) {
 
 // Size is how many bytes the file has, 0 for none. If it differs, the file is worth reading again.
 func (r *Reader) Size() int64 {
-	info, err := os.Lstat(r.path)
+	path, err := r.path()
+	if err != nil {
+		return 0
+	}
+	info, err := os.Lstat(path)
 	if err != nil {
 		return 0
 	}

@@ -28,7 +28,7 @@ func TestWhatIsPlanted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := inHome(t)
 			victim := filepath.Join(t.TempDir(), "victim")
-			if err := errors.Join(os.WriteFile(victim, []byte("precious\n"), 0o600), os.MkdirAll(dir, 0o700), plant(filepath.Join(dir, FileOf("ralph-a")), victim)); err != nil {
+			if err := errors.Join(os.WriteFile(victim, []byte("precious\n"), 0o600), os.MkdirAll(dir, 0o700), plant(journalOf(t, dir, "ralph-a"), victim)); err != nil {
 				t.Fatal(err)
 			}
 			if r, err := Open("ralph-a"); err == nil {
@@ -46,7 +46,7 @@ func TestWhatIsPlanted(t *testing.T) {
 			if data, err := os.ReadFile(victim); err != nil || string(data) != "precious\n" {
 				t.Errorf("the victim is %q, %v", data, err)
 			}
-			if info, err := os.Lstat(filepath.Join(dir, FileOf("ralph-a"))); err != nil || info.Mode() != 0o600 {
+			if info, err := os.Lstat(journalOf(t, dir, "ralph-a")); err != nil || info.Mode() != 0o600 {
 				t.Errorf("the journal is %v, %v", info.Mode(), err)
 			}
 		})
@@ -59,7 +59,7 @@ func TestLinesThatAreNone(t *testing.T) {
 	l := begin("ralph-a")
 	l.iterate(1)
 	l.end()
-	file, err := os.OpenFile(filepath.Join(dir, FileOf("ralph-a")), os.O_WRONLY|os.O_APPEND, 0)
+	file, err := os.OpenFile(journalOf(t, dir, "ralph-a"), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestAJournalThatIsNotKept(t *testing.T) {
 func TestALoopEndsWhileItIsRead(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	l := newLog()
-	l.open("l1", history.Options{}, true)
+	l.open("", "l1", history.Options{}, true)
 	l.change(func(to *unwritten) { to.addText(wire.KindMessageChunk, "m1", "", "a word") })
 	l.flush()
 	s, _, done, err := l.source()

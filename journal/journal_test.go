@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -31,15 +32,25 @@ func (w *watcher) HandleLoop(e loop.Event) {
 	}
 }
 
-// inHome gives a test a state folder, and returns where journals are in it.
+// inHome gives a test a state folder, and returns where the folders of loops are in it.
 func inHome(t *testing.T) string {
 	t.Helper()
 	t.Setenv(paths.EnvState, t.TempDir())
-	dir, err := folder()
+	dir, err := paths.Loops()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// journalOf is where a loop has its journal, in a folder that is made.
+func journalOf(t *testing.T, dir, id string) string {
+	t.Helper()
+	its := filepath.Join(dir, paths.LoopName("", id))
+	if err := os.MkdirAll(its, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(its, registry.JournalName)
 }
 
 // told is a loop whose story a test tells.
@@ -154,7 +165,7 @@ func TestOneStoryForAllReaders(t *testing.T) {
 			}
 		}
 	}
-	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, FileOf("ralph-a")): 0o600} {
+	for path, want := range map[string]fs.FileMode{dir: 0o700, journalOf(t, dir, "ralph-a"): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
@@ -221,7 +232,7 @@ func TestPiecesOfAMessageAreOneLine(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(flushAfter)
-		data, err := os.ReadFile(filepath.Join(dir, FileOf("ralph-a")))
+		data, err := os.ReadFile(journalOf(t, dir, "ralph-a"))
 		if n := strings.Count(string(data), "\n"); err != nil || n > 8 {
 			t.Errorf("%d lines, %v", n, err)
 		}
@@ -284,7 +295,7 @@ func TestTextIsCutIntoLinesThatReadersTake(t *testing.T) {
 // Whoever drove the loop was killed while it wrote; the one that goes on repairs the end.
 func TestALoopGoesOnBehindATornLine(t *testing.T) {
 	dir := inHome(t)
-	path := filepath.Join(dir, FileOf("ralph-a"))
+	path := journalOf(t, dir, "ralph-a")
 	whole := begin("ralph-a")
 	whole.iterate(1)
 	whole.end()
@@ -349,7 +360,7 @@ func TestOldJournalsGo(t *testing.T) {
 		l := begin(id)
 		l.iterate(1)
 		l.end()
-		path := filepath.Join(dir, FileOf(id))
+		path := journalOf(t, dir, id)
 		if size > 0 {
 			if err := os.Truncate(path, size); err != nil {
 				t.Fatal(err)
@@ -363,13 +374,13 @@ func TestOldJournalsGo(t *testing.T) {
 	running := begin("ralph-runs")
 	running.iterate(1)
 	kept := map[string]bool{
-		filepath.Join(dir, FileOf("ralph-runs")):                true,
+		journalOf(t, dir, "ralph-runs"):                         true,
 		keepOne("ralph-new", time.Hour, 0):                      true,
 		keepOne("ralph-large", 2*time.Hour, keeps.MaxBytes-1e6): true,
 		keepOne("ralph-over", 3*time.Hour, 2e6):                 false,
 		keepOne("ralph-old", keeps.Keep+time.Hour, 0):           false,
 	}
-	if err := os.Chtimes(filepath.Join(dir, FileOf("ralph-runs")), now.Add(-2*keeps.Keep), now.Add(-2*keeps.Keep)); err != nil {
+	if err := os.Chtimes(journalOf(t, dir, "ralph-runs"), now.Add(-2*keeps.Keep), now.Add(-2*keeps.Keep)); err != nil {
 		t.Fatal(err)
 	}
 	prune(dir, keeps, now)
@@ -379,7 +390,7 @@ func TestOldJournalsGo(t *testing.T) {
 		}
 	}
 	for i := range 2 * orphans {
-		name := filepath.Join(dir, fmt.Sprint(i, suffix))
+		name := journalOf(t, dir, fmt.Sprint(i))
 		if err := os.WriteFile(name, header{Version: version, Keep: 1, Name: "x"}.line(), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +408,7 @@ func TestOldJournalsGo(t *testing.T) {
 // A loop that begins beside another prunes the other's journal when it finds it empty, before it is locked.
 func TestAJournalThatIsPrunedWhileItIsMade(t *testing.T) {
 	dir := inHome(t)
-	path := filepath.Join(dir, FileOf("ralph-a"))
+	path := journalOf(t, dir, "ralph-a")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +460,7 @@ func TestHowFarAToolHasComeIsForWhoListens(t *testing.T) {
 	l.Handle(stream.ToolResult{ID: "t", Output: "all"})
 	same(t, "the end", next(), []string{"0 tool_call_update completed"})
 	l.end()
-	if info, err := os.Stat(filepath.Join(dir, FileOf("ralph-a"))); err != nil || info.Size() > 2000 {
+	if info, err := os.Stat(journalOf(t, dir, "ralph-a")); err != nil || info.Size() > 2000 {
 		t.Errorf("%v, %v", info.Size(), err)
 	}
 }

@@ -74,11 +74,11 @@ func newName() string { return strings.ToLower(rand.Text()[:12]) }
 
 // open takes up the file of a loop, or makes it. What was added until then goes there.
 // Without a file, what is added last can be read as long as the log is there.
-func (l *Log) open(loopID string, o history.Options, keep bool) {
+func (l *Log) open(folder, loopID string, o history.Options, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep = keep
-	file, h, first, size, err := openToWrite(loopID, o, keep)
+	file, h, first, size, err := openToWrite(folder, loopID, o, keep)
 	if err == nil {
 		l.file, l.path, l.name, l.first = file, file.Name(), h.Name, first
 		l.begun, l.onDisk, l.from = size, size, size
@@ -252,10 +252,10 @@ func (l *Log) leave() {
 		l.letGo()
 	case l.keep:
 	default:
-		err := os.Remove(l.path)
+		err := remove(l.path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !isFollowed { // an open file can't be removed everywhere
 			l.letGo()
-			_ = os.Remove(l.path)
+			_ = remove(l.path)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/notify"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -171,7 +172,7 @@ func TestTheEndIsWrittenBeforeTheFolderIsFree(t *testing.T) {
 	g := &goodbyes{t: t, folder: cfg.Folder}
 	g.story = func() string {
 		dir, _ := paths.State("loops")
-		files, _ := filepath.Glob(filepath.Join(dir, "journals", "*"))
+		files, _ := filepath.Glob(filepath.Join(dir, "*", registry.JournalName))
 		return strings.Join(files, "")
 	}
 	runs(t, cfg, g)

@@ -12,11 +12,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/keeper/door"
@@ -24,6 +26,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/notify"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
 // Main is the process, which ends when it returns.
@@ -39,9 +42,9 @@ func Main() {
 		fmt.Fprintln(os.Stderr, "the connection with its window:", err)
 		return
 	}
-	serve(conn, caught)
+	path := serve(conn, caught, os.Args[1])
 	if info, err := log.Stat(); err == nil && info.Size() == 0 {
-		_ = os.Remove(os.Args[1])
+		_ = os.Remove(path)
 	}
 }
 
@@ -55,13 +58,14 @@ type keeper struct {
 	isTaken atomic.Bool // by a window that hasn't begun it
 }
 
-// serve takes a loop over from its first window, and drives it to its end.
-func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) {
+// serve takes a loop over from its first window, and drives it to its end. It moves the file for what this process says
+// when it crashes to what else is kept of the loop, and returns where that is.
+func serve(conn io.ReadWriteCloser, caught <-chan os.Signal, log string) string {
 	in := bufio.NewReaderSize(conn, 64<<10)
 	begin, err := client.ReadFrame(in)
 	if err != nil || begin.Kind != client.Begin || begin.Hello == nil { // its window is gone, or has nothing to begin
 		conn.Close()
-		return
+		return log
 	}
 	k := &keeper{door: door.New(), first: door.NewWindow(conn, *begin.Hello)}
 	if k.cfg, err = setup.Decode(begin.Config); err == nil {
@@ -70,7 +74,12 @@ func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) {
 	if err != nil {
 		k.door.Failed()
 		k.first.Refuse(err)
-		return
+		return log
+	}
+	if dir, err := registry.Dir(paths.Real(k.cfg.Folder), k.loop.ID()); err == nil {
+		if to := filepath.Join(dir, registry.LogName); os.Rename(log, to) == nil {
+			log = to
+		}
 	}
 	go func() {
 		for range caught {
@@ -79,6 +88,7 @@ func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) {
 	}()
 	go k.door.Serve(k.first, in)
 	k.end(k.loop.Wait())
+	return log
 }
 
 // start starts the loop.

@@ -25,7 +25,7 @@ func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked, over := make(chan struct{}), make(chan struct{})
-	server, err := control.Serve(filepath.Join(t.TempDir(), "control"), "ralph-1", func(int, json.RawMessage) any {
+	server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), func(int, json.RawMessage) any {
 		close(asked)
 		<-over
 		return Reply{}
@@ -65,7 +65,7 @@ func TestALoopThatIsBeingLeftIsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := make(chan struct{})
-	server, err := control.Serve(filepath.Join(t.TempDir(), "control"), "ralph-1", func(int, json.RawMessage) any {
+	server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), func(int, json.RawMessage) any {
 		close(asked)
 		return Reply{Iteration: 1}
 	}, nil)

@@ -27,7 +27,6 @@ type File struct {
 
 	folder string // absolute, as the user names it
 	root   string // the same without links
-	dir    string // of records; "" is the user's
 
 	madeDir atomic.Bool // .pi was made here
 	seen    atomic.Bool // the file was there, and wasn't removed here

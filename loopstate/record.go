@@ -3,60 +3,35 @@ package loopstate
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
-// record is a loop's file in the user's state folder, for what is ours of its state: it is written
-// about once a second while the loop spends, by the process that has the folder's lock, and nobody
-// who edits the state file meets it. It is believed for its loop in its folder alone. A loop that is
-// handed on to another machine takes all with it in its state file, and has none.
-type record struct {
-	Version int             `json:"version,omitempty"` // see recordVersion
-	LoopID  string          `json:"loopId"`
-	Folder  string          `json:"folder"` // without links
-	State   json.RawMessage `json:"state"`
-}
-
-// recordVersion is that of records as they are. It grows when an older program would misread one;
-// unknown keys it only drops.
-const recordVersion = 1
-
-// maxCounts bounds what is read of a record, in bytes.
-const maxCounts = 8 << 20
-
-// driven is the loop that this process drives, as it is in its record. What others write there
-// meanwhile counts for nothing.
+// driven is the loop that this process drives. What is ours of its state is kept in the user's state folder (package
+// registry), with what else there is to know of the loop: it is written about once a second while the loop spends, by
+// the process that has the folder's lock, and nobody who edits the state file meets it. What others write there
+// meanwhile counts for nothing. It is believed for its loop in its folder alone. A loop that is handed on to another
+// machine takes all with it in its state file, and has none of it here.
 type driven struct {
 	id     string
-	ours   []byte // nil: nothing is known
-	isKept bool   // in its record
+	ours   []byte         // nil: nothing is known
+	entry  registry.Entry // what else is known of the loop
+	isKept bool           // all of it, in its file
 }
 
 // unkept says that what a loop counts can't be kept, and what to do about it.
-func unkept(path string, err error) error {
-	dir := filepath.Dir(path)
+func unkept(folder, id string, err error) error {
+	dir, _ := registry.Dir(folder, id)
+	dir = filepath.Dir(dir)
 	if Shortage(err) != "" {
 		return fmt.Errorf("keeping in %s what the loop counts: %w", dir, err)
 	}
 	return fmt.Errorf("what the loop counts can't be kept in %s: %w; make that folder writable, or name another one in %s", dir, err, paths.EnvState)
-}
-
-// recordOf is where a loop of this folder has its record.
-func (f *File) recordOf(id string) (path string, err error) {
-	dir := f.dir
-	if dir == "" {
-		if dir, err = paths.Loops(); err != nil {
-			return "", err
-		}
-	}
-	return filepath.Join(dir, paths.LoopName(f.root, id)+paths.CountsSuffix), nil
 }
 
 // Note keeps our part of a state. The state file isn't touched.
@@ -72,87 +47,99 @@ func (f *File) Note(s State) error {
 		return errors.New("state not written: a time in it has a year that is none")
 	}
 	if f.IsFleets {
-		f.driven = driven{s.LoopID, ours, true}
+		f.driven.id, f.driven.ours, f.driven.isKept = s.LoopID, ours, true
 		return nil
 	}
-	path, err := f.recordOf(s.LoopID)
-	if err != nil {
-		return err
+	e := f.driven.entry
+	if e.LoopID != s.LoopID {
+		e, _, _ = registry.Get(f.root, s.LoopID)
 	}
-	data, err := json.Marshal(record{recordVersion, s.LoopID, f.root, ours})
-	if err == nil {
-		err = paths.WriteOwn(path, data, true)
+	e.LoopID, e.Folder, e.Counts, e.Iteration = s.LoopID, f.root, ours, s.Iteration
+	if e.StartedAt.IsZero() {
+		e.StartedAt = s.StartedAt
 	}
-	if err != nil {
-		return unkept(path, err)
+	if err := registry.Set(e); err != nil {
+		return unkept(f.root, s.LoopID, err)
 	}
 	if f.drives.Load() {
-		f.driven = driven{s.LoopID, ours, true}
+		f.driven = driven{s.LoopID, ours, e, true}
 	}
 	return nil
 }
 
-// withOurs is what a state file says with what is ours, where there is a record of it. What is in
+// Register keeps what else there is to know of the loop that is driven here.
+func (f *File) Register(e registry.Entry) error {
+	f.recording.Lock()
+	defer f.recording.Unlock()
+	e.Counts = f.driven.entry.Counts
+	f.driven.entry = e
+	return registry.Set(e)
+}
+
+// Describe is Register that may wait until something else is kept of the loop. That is soon, as it counts.
+func (f *File) Describe(e registry.Entry) error {
+	if f.IsFleets {
+		return f.Register(e)
+	}
+	f.recording.Lock()
+	defer f.recording.Unlock()
+	e.Counts = f.driven.entry.Counts
+	f.driven.entry, f.driven.isKept = e, false
+	return nil
+}
+
+// withOurs is what a state file says with what is ours, where anything of it is kept. What is in
 // the file of that is then of an older version, or somebody's idea. The error is that a later version
 // has written it, and this one could lose its counts.
 func (f *File) withOurs(s State) (State, error) {
 	f.recording.Lock()
 	defer f.recording.Unlock()
 	if f.driven.ours == nil {
-		found, isKept, ok, err := f.recorded(s.clone())
-		if err != nil || !ok || !f.drives.Load() {
+		found, e, err := f.recorded(s.clone())
+		if err != nil || e.LoopID == "" || !f.drives.Load() {
 			return found, err
 		}
-		f.driven = driven{s.LoopID, found.ours(), isKept}
+		f.driven = driven{s.LoopID, found.ours(), e, e.Folder == f.root}
 	}
 	s.LoopID = f.driven.id
 	return s.with(f.driven.ours), nil
 }
 
-// recorded is a state with what its record has. That of a folder that was moved, or of which this
-// one is a copy, is looked for by the loop's id: what was spent is never forgotten, and the rest
-// belongs to whoever is there still. isKept says that it is this folder's own.
-func (f *File) recorded(s State) (found State, isKept, ok bool, err error) {
-	path, err := f.recordOf(s.LoopID)
-	if err != nil || s.LoopID == "" {
-		return s, false, false, nil
+// recorded is a state with what is kept of it, and where: the zero entry is nowhere. That of a folder that was moved, or
+// of which this one is a copy, is looked for by the loop's id: what was spent is never forgotten, and the rest
+// belongs to whoever is there still. What is kept of a folder that was moved moves to whoever drives it.
+func (f *File) recorded(s State) (State, registry.Entry, error) {
+	if s.LoopID == "" {
+		return s, registry.Entry{}, nil
 	}
-	if r, ok := readRecord(path); ok && r.Version > recordVersion {
-		return State{}, false, false, fmt.Errorf("what the loop counts is in %s, which a later version of ralph-lsp has written: update this one; nothing was changed", path)
-	} else if ok && r.LoopID == s.LoopID && r.Folder == f.root {
-		return s.with(r.State), true, true, nil
+	if e, ok, err := registry.Get(f.root, s.LoopID); err != nil {
+		return State{}, e, err
+	} else if ok && e.Counts != nil {
+		return s.with(e.Counts), e, nil
 	}
-	dir, name := filepath.Split(path)
-	others, _ := os.ReadDir(dir)
-	for _, other := range others {
-		if !strings.HasSuffix(other.Name(), strings.TrimPrefix(name, paths.FolderPrefix(f.root))) {
+	for e := range registry.Copies(s.LoopID) {
+		if e.Counts == nil {
 			continue
 		}
-		r, ok := readRecord(filepath.Join(dir, other.Name()))
-		if !ok || r.LoopID != s.LoopID {
-			continue
-		}
-		moved := s.with(r.State)
-		if _, err := os.Stat(filepath.Join(r.Folder, filepath.FromSlash(Name))); err == nil {
+		moved := s.with(e.Counts)
+		if _, err := os.Stat(filepath.Join(e.Folder, filepath.FromSlash(Name))); err == nil {
 			s.Cost, s.UnknownCosts, s.HatCosts, s.Elapsed, s.Tokens = moved.Cost, moved.UnknownCosts, moved.HatCosts, moved.Elapsed, moved.Tokens
-			return s, false, true, nil
+			return s, e, nil
 		}
-		return moved, false, true, nil
+		if f.drives.Load() && registry.Move(e, f.root) == nil {
+			e.Folder = f.root
+		}
+		return moved, e, nil
 	}
-	return s, false, false, nil
+	return s, registry.Entry{}, nil
 }
 
-func readRecord(path string) (r record, ok bool) {
-	data, err := paths.ReadOwn(path, maxCounts)
-	return r, err == nil && json.Unmarshal(data, &r) == nil
-}
-
-// forget takes the record away of the loop that is driven here.
+// forget takes away what the loop counts that is driven here. The rest of what is known of it stays.
 func (f *File) forget() {
 	f.recording.Lock()
 	defer f.recording.Unlock()
-	if path, err := f.recordOf(f.driven.id); err == nil && f.driven.id != "" {
-		_ = os.Remove(path)
+	if f.driven.id != "" {
+		_ = registry.DropCounts(f.root, f.driven.id)
 	}
 	f.driven = driven{}
 }
@@ -167,16 +154,15 @@ func (f *File) drive(now bool) {
 
 // CanKeep says why what the loop counts can't be kept, as far as that can be told without writing.
 func (f *File) CanKeep() error {
-	path, err := f.recordOf("")
+	dir, err := registry.Dir(f.root, "")
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
 	for err = mayWrite(dir); errors.Is(err, os.ErrNotExist) && filepath.Dir(dir) != dir; err = mayWrite(dir) {
 		dir = filepath.Dir(dir) // it is to be made
 	}
 	if err != nil {
-		return unkept(path, err)
+		return unkept(f.root, "", err)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -87,8 +88,7 @@ func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
-	path, _ := f.recordOf("counted")
-	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+	if info, err := os.Stat(mustRecord(t, f, "counted")); err != nil || info.Mode() != 0o600 {
 		t.Errorf("its record: %v, %v", info, err)
 	}
 	if _, err := f.Leave(func(*State) error { return nil }); err != nil {
@@ -98,8 +98,63 @@ func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 	if err := errors.Join(f.Remove(), l.Release()); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("its record outlives it")
+	if isCounted(t, f, "counted") {
+		t.Error("what it counts outlives it")
+	}
+}
+
+// What else is known of a loop is kept with what it counts: at once, or with the next that is counted. It stays when
+// the state file goes.
+func TestWhatElseIsKnownIsKeptWithIt(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	f := open(t, t.TempDir())
+	l := drivesIt(t, f)
+	if err := f.Create(spent("told")); err != nil {
+		t.Fatal(err)
+	}
+	e := registry.Entry{LoopID: "told", Folder: f.root, Title: "Build it", Iteration: 7}
+	if err := f.Register(e); err != nil {
+		t.Fatal(err)
+	}
+	is := func(title string, iteration int, counts bool) {
+		t.Helper()
+		if now, ok, err := registry.Get(f.root, "told"); !ok || err != nil || now.Title != title || now.Iteration != iteration || (now.Counts != nil) != counts {
+			t.Errorf("it is %+v, %v", now, err)
+		}
+	}
+	is("Build it", 7, true)
+	e.Title = "Build it well"
+	s := spent("told")
+	s.Iteration = 8
+	if err := f.Describe(e); err != nil {
+		t.Fatal(err)
+	}
+	is("Build it", 7, true)
+	if err := errors.Join(f.Note(spent("told")), f.Note(s)); err != nil { // the first counts nothing new
+		t.Fatal(err)
+	}
+	is("Build it well", 8, true)
+	e.State, e.Iteration = "with what it goes on", 8
+	if err := errors.Join(f.Register(e), f.Remove(), l.Release()); err != nil {
+		t.Fatal(err)
+	}
+	is("Build it well", 8, false)
+	if now, _, _ := registry.Get(f.root, "told"); now.State != e.State {
+		t.Errorf("it goes on with %q", now.State)
+	}
+}
+
+// A fleet's loop counts nothing here. What else is known of it is kept at once.
+func TestWhatElseIsKnownOfAFleetsLoop(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	f := open(t, t.TempDir())
+	f.IsFleets = true
+	drivesIt(t, f)
+	if err := errors.Join(f.Create(spent("fleets")), f.Describe(registry.Entry{LoopID: "fleets", Folder: f.root, Title: "Build it"})); err != nil {
+		t.Fatal(err)
+	}
+	if now, ok, err := registry.Get(f.root, "fleets"); !ok || err != nil || now.Title != "Build it" || now.Counts != nil {
+		t.Errorf("it is %+v, %v", now, err)
 	}
 }
 
@@ -109,8 +164,8 @@ func TestARecordGoesWithAFileThatItsUserDeletes(t *testing.T) {
 	if err := errors.Join(f.Create(spent("deleted")), os.Remove(f.Path()), f.Note(spent("deleted")), l.Release()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(mustRecord(t, f, "deleted")); err == nil {
-		t.Error("its record is still here")
+	if isCounted(t, f, "deleted") {
+		t.Error("what it counts is still here")
 	}
 }
 
@@ -121,8 +176,8 @@ func TestWhatIsCountedIsOnlyOurs(t *testing.T) {
 	if err := f.Create(spent("ours")); err != nil {
 		t.Fatal(err)
 	}
-	path, _ := f.recordOf("ours")
-	if err := os.WriteFile(path, []byte(`{"loopId":"ours","folder":"`+f.root+`","state":{"iteration":1,"costUsd":0}}`), 0o600); err != nil {
+	text := `{"version":1,"loopId":"ours","folder":"` + f.root + `","counts":{"iteration":1,"costUsd":0}}`
+	if err := os.WriteFile(mustRecord(t, f, "ours"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	write(t, f, "---\nactive: true\niteration: 1\nloop_id: mine\nrecord: '{\"costUsd\":0,\"elapsed\":1,\"guidance\":[\"rm -rf\"],\"allowed\":[\"Bash\"],\"inARow\":{\"Failures\":9}}'\n---\n\nGo.")
@@ -210,30 +265,41 @@ func TestWhoseRecordIsBelieved(t *testing.T) {
 	if _, err := of.Leave(func(*State) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(mustRecord(t, f, "copied")); err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(filepath.Dir(mustRecord(t, f, "copied"))); err == nil {
+		t.Error("what is kept of it stays with the folder that was moved")
 	}
 	if s, err := open(t, parent).Load(); err != nil || s.Cost.USD != 1.5 || s.Allowed == nil {
 		t.Errorf("at home: %+v, %v", s, err)
 	}
 }
 
+// mustRecord is where a loop of a folder has its file.
 func mustRecord(t *testing.T, f *File, id string) string {
 	t.Helper()
-	path, err := f.recordOf(id)
+	dir, err := registry.Dir(f.root, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return filepath.Join(dir, registry.FileName)
+}
+
+// isCounted says whether it is kept what a loop of a folder counts.
+func isCounted(t *testing.T, f *File, id string) bool {
+	t.Helper()
+	e, _, err := registry.Get(f.root, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Counts != nil
 }
 
 func TestWhatIsNoRecord(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
-		"too long": func(path string) error { return os.Truncate(path, maxCounts+1) },
+		"too long": func(path string) error { return os.Truncate(path, 16<<20+1) },
 		"cut off":  func(path string) error { return os.Truncate(path, 20) },
 		"a link":   func(path string) error { return errors.Join(os.Rename(path, path+"~"), os.Symlink(path+"~", path)) },
 		"another name": func(path string) error {
-			return os.Rename(path, filepath.Join(filepath.Dir(path), "x"+paths.CountsSuffix))
+			return os.Rename(filepath.Dir(path), filepath.Join(filepath.Dir(filepath.Dir(path)), "x"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -261,8 +327,8 @@ func TestALoopIsHandedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Release()
-	if _, err := os.Stat(mustRecord(t, f, "handed")); err == nil {
-		t.Error("its record is still here")
+	if isCounted(t, f, "handed") {
+		t.Error("what it counts is still here")
 	}
 	data, err := os.ReadFile(f.Path())
 	if err != nil {
@@ -301,8 +367,8 @@ func TestAFleetsLoopHasNoRecord(t *testing.T) {
 	if s, err := open(t, f.Folder()).Load(); err != nil || s.Iteration != left+2 {
 		t.Errorf("who goes on reads iteration %d, %v", s.Iteration, err)
 	}
-	if _, err := os.Stat(mustRecord(t, f, "fleets")); err == nil {
-		t.Error("it has a record")
+	if isCounted(t, f, "fleets") {
+		t.Error("it is kept what it counts")
 	}
 }
 
@@ -323,17 +389,14 @@ func TestAStateFolderThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// The record of an older version has no number. That of a later one is refused, and stays as it is.
+// What a later version keeps is refused, and stays as it is.
 func TestTheVersionOfARecord(t *testing.T) {
-	for version, want := range map[string]bool{"": true, `"version":1,`: true, `"version":2,`: false} {
+	for version, want := range map[string]bool{`"version":1,`: true, `"version":2,`: false} {
 		f := open(t, t.TempDir())
 		if err := f.Create(spent("versions")); err != nil {
 			t.Fatal(err)
 		}
-		path, err := f.recordOf("versions")
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := mustRecord(t, f, "versions")
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -4,12 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 const (
@@ -23,7 +20,7 @@ const (
 // Watch signals changes of the file, even when it is deleted or created, until ctx ends; then the
 // channel is closed. A burst of changes is one signal, and at most one is pending. Our own writes
 // are signalled too. A process that doesn't drive the loop also hears of changes of its driver's
-// record.
+// lock.
 func (f *File) Watch(ctx context.Context) (<-chan struct{}, error) {
 	return f.watch(ctx, watchPoll)
 }
@@ -107,9 +104,6 @@ func (w *watcher) follow() {
 		return
 	}
 	dirs := []string{w.file.root}
-	if path, err := w.file.recordOf(""); err == nil {
-		dirs = append(dirs, filepath.Dir(path))
-	}
 	if dir, err := w.file.dirPath(); err == nil {
 		dirs = append(dirs, dir)
 	}
@@ -123,14 +117,13 @@ func (w *watcher) follow() {
 	}
 }
 
-// concerns says whether the file may have changed when the path did, or what we don't write of it.
+// concerns says whether the file may have changed when the path did, or what its driver tells in the lock.
 func (w *watcher) concerns(path string) bool {
 	base := filepath.Base(path)
 	if base == stateDir || base == filepath.Base(Name) || path == w.target {
 		return true
 	}
-	isTheirs := base == filepath.Base(lockName) || strings.HasPrefix(base, paths.FolderPrefix(w.file.root))
-	return isTheirs && !w.file.drives.Load()
+	return base == filepath.Base(lockName) && !w.file.drives.Load()
 }
 
 func (f *File) fingerprint() fileState {

@@ -25,11 +25,18 @@ const (
 	// maxEntries bounds how many loops All lists, and of how many there is what they count.
 	maxEntries = 500
 	// maxSize bounds what is read of a file, in bytes. A prompt is part of it.
-	maxSize = 8 << 20
+	maxSize = 16 << 20
 	// MaxPrompt is the longest prompt that is kept, in bytes. Longer ones are in files.
 	MaxPrompt = 64 << 10
+)
 
-	suffix = ".json"
+// What is in the folder that is kept for a loop. SocketName is there while a process drives the loop, LogName when one
+// has crashed.
+const (
+	FileName    = "loop.json"
+	JournalName = "journal.jsonl"
+	SocketName  = "loop.sock"
+	LogName     = "keeper.log"
 )
 
 // Entry is a loop.
@@ -49,24 +56,92 @@ type Entry struct {
 	State       string          `json:"state,omitempty"`   // the state file with which it goes on, where that isn't in the folder any more
 	GivenUp     bool            `json:"givenUp,omitempty"` // it was discarded after its end
 	SessionFile string          `json:"sessionFile,omitempty"`
+	Counts      json.RawMessage `json:"counts,omitempty"` // what loopstate keeps beside the state file that is in the folder
 }
 
-// Begin takes down that a loop runs. What the one before in its folder could go on with is gone.
-func Begin(e Entry) error {
-	before, ok := Last(e.Folder)
-	if err := Set(e); err != nil {
-		return err
+// Dir is the folder that is kept for a loop: its file, its journal, its socket. The folder in which the loop works is
+// without links.
+func Dir(folder, id string) (string, error) {
+	dir, err := home()
+	return filepath.Join(dir, paths.LoopName(folder, id)), err
+}
+
+// DirOf is the folder that is kept for the loop with an id, the one that was written to last where a copy of a folder
+// has the same loop. Without any it is fs.ErrNotExist.
+func DirOf(id string) (string, error) {
+	dir, err := home()
+	if err != nil {
+		return "", err
 	}
-	if ok && before.LoopID != e.LoopID && before.State != "" {
-		before.State = ""
-		_ = write(before) // it is found no more all the same: this one is newer
+	found := paths.FoldersLike(dir, paths.LoopPattern(id))
+	switch len(found) {
+	case 0:
+		return "", &fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}
+	case 1:
+		return found[0], nil
 	}
-	return nil
+	for _, name := range []string{FileName, JournalName} {
+		if files := paths.NewestIn(dir, paths.LoopPattern(id), name); len(files) > 0 {
+			return filepath.Dir(files[0].Path), nil
+		}
+	}
+	return found[0], nil
+}
+
+// Supersede takes away with what the loop before in a folder could go on, as one with this id has the folder now.
+func Supersede(folder, id string) {
+	for e := range In(folder) {
+		if e.LoopID == id {
+			continue
+		}
+		if e.State != "" {
+			e.State = ""
+			_ = write(e) // it is found no more all the same: the other one is newer
+		}
+		return // the one before has done so with those before it
+	}
 }
 
 // Set takes down how far a loop has come, or how it ended and with what it can go on.
 func Set(e Entry) error {
 	e.ChangedAt = time.Now()
+	return write(e)
+}
+
+// LaterError says that a later version of this program has written a loop's file.
+type LaterError struct{ Path string }
+
+// Error says what to do.
+func (e *LaterError) Error() string {
+	return fmt.Sprintf("what the loop counts is in %s, which a later version of ralph-lsp has written: update this one; nothing was changed", e.Path)
+}
+
+// Get is the loop with an id in a folder; ok is false where nothing is known of it. The error is a *LaterError.
+func Get(folder, id string) (e Entry, ok bool, err error) {
+	dir, err := Dir(folder, id)
+	if err != nil {
+		return e, false, nil
+	}
+	if e, ok = read(filepath.Join(dir, FileName)); !ok && e.Version > version {
+		return Entry{}, false, &LaterError{filepath.Join(dir, FileName)}
+	}
+	return e, ok, nil
+}
+
+// Move gives what is kept of a loop to the folder that the loop works in by now, as its user has moved that.
+func Move(e Entry, folder string) error {
+	from, err := Dir(e.Folder, e.LoopID)
+	if err != nil {
+		return err
+	}
+	to, err := Dir(folder, e.LoopID)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	e.Folder = folder
 	return write(e)
 }
 
@@ -76,11 +151,24 @@ func GiveUp(e Entry) error {
 	return write(e)
 }
 
+// DropCounts takes away what a loop counts whose state file is gone.
+func DropCounts(folder, id string) error {
+	e, ok, err := Get(folder, id)
+	if !ok || err != nil || e.Counts == nil {
+		return err
+	}
+	e.Counts = nil
+	return write(e)
+}
+
 // Last is the loop that was driven last in a folder.
 func Last(path string) (Entry, bool) { return first(In(path)) }
 
 // Find is the loop with an id.
-func Find(id string) (Entry, bool) { return first(entries(paths.LoopPattern(id))) }
+func Find(id string) (Entry, bool) { return first(Copies(id)) }
+
+// Copies are what is known of the loop with an id in all folders: a copy of a folder has the same loop.
+func Copies(id string) iter.Seq[Entry] { return entries(paths.LoopPattern(id)) }
 
 func first(loops iter.Seq[Entry]) (Entry, bool) {
 	for e := range loops {
@@ -117,17 +205,17 @@ func All() (lately []Entry, last map[string]Entry) {
 // isOver says whether a loop can't go on any more.
 func (e Entry) isOver() bool { return e.State == "" && e.End != nil || !isThere(e.Folder) }
 
-func (e Entry) name() string { return paths.LoopName(e.Folder, e.LoopID) + suffix }
+func (e Entry) name() string { return filepath.Join(paths.LoopName(e.Folder, e.LoopID), FileName) }
 
-// entries are those whose files' names match a pattern, those that were driven last first. A file is
+// entries are those whose folders' names match a pattern, those that were driven last first. A file is
 // read only when its turn comes.
 func entries(pattern string) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		dir, err := paths.Loops()
+		dir, err := home()
 		if err != nil {
 			return
 		}
-		for _, f := range paths.Newest(dir, pattern+suffix) {
+		for _, f := range paths.NewestIn(dir, pattern, FileName) {
 			if e, ok := read(f.Path); ok && !yield(e) {
 				return
 			}
@@ -141,23 +229,31 @@ func read(path string) (e Entry, ok bool) {
 	if err != nil || json.Unmarshal(data, &e) != nil {
 		return Entry{}, false
 	}
-	isOne := e.Version > 0 && e.Version <= version && e.name() == filepath.Base(path) && filepath.IsAbs(e.Folder)
+	isOne := e.Version > 0 && e.Version <= version && e.isAt(path) && filepath.IsAbs(e.Folder)
 	return e, isOne
 }
 
+// isAt says whether a path is that of the entry's file.
+func (e Entry) isAt(path string) bool {
+	return strings.HasSuffix(path, string(filepath.Separator)+e.name())
+}
+
 // write exchanges an entry's file. One that a loop would go on with is brought to the disk, as
-// its state file may be about to go.
+// its state file may be about to go, and so is one with what the loop has spent.
 func write(e Entry) error {
-	e.Version = version
-	path := ""
-	dir, err := paths.Loops()
-	var data []byte
-	if err == nil {
-		data, err = json.Marshal(e)
+	dir, err := home()
+	if err != nil {
+		return fmt.Errorf("taking down where the loop is: %w", err)
 	}
+	return writeIn(dir, e)
+}
+
+func writeIn(dir string, e Entry) error {
+	e.Version = version
+	path := filepath.Join(dir, e.name())
+	data, err := json.Marshal(e)
 	if err == nil {
-		path = filepath.Join(dir, e.name())
-		err = paths.WriteOwn(path, data, e.State != "")
+		err = paths.WriteOwn(path, data, e.State != "" || e.Counts != nil)
 	}
 	if err == nil {
 		err = os.Chtimes(path, e.ChangedAt, e.ChangedAt) // files are sorted by it
@@ -202,13 +298,9 @@ func (e Entry) IsGoneOn(session fs.FileInfo) bool {
 	return e.End != nil && session.ModTime().Sub(e.ChangedAt) > pisOwn
 }
 
-// Prune forgets loops, with their sessions, that are too old, or whose sessions are more than may be
+// Prune forgets loops, with their sessions and journals, that are too old, or whose sessions are more than may be
 // kept; 0 is no bound. A loop without a session goes sooner. Those that somebody needs stay.
 func Prune(keep time.Duration, maxBytes int64, isNeeded func(Entry) bool) error {
-	dir, err := paths.Loops()
-	if err != nil {
-		return err
-	}
 	var bytes int64
 	var errs []error
 	for e := range Everything() {
@@ -221,24 +313,30 @@ func Prune(keep time.Duration, maxBytes int64, isNeeded func(Entry) bool) error 
 		}
 		switch {
 		case goes && !isNeeded(e):
-			errs = append(errs, e.ForgetSession(), os.Remove(filepath.Join(dir, e.name())))
+			errs = append(errs, e.ForgetSession(), e.Forget())
 		case ok:
 			bytes += info.Size()
 		}
 	}
-	pruneCounts(dir, time.Now())
 	return errors.Join(errs...)
 }
 
-// pruneCounts removes files in which loops count (see loopstate) that are old, or more than there may be. One of
-// these is with a loop that may go on, or it would be gone.
-func pruneCounts(dir string, now time.Time) {
-	count := paths.Count{Bounds: paths.Bounds{Age: keepOpen, Files: maxEntries}}
-	for _, it := range paths.Newest(dir, "*") {
-		if filepath.Ext(it.Name()) != suffix && it.Mode().IsRegular() && count.Exceeded(it, now) {
-			os.Remove(it.Path)
-		}
+// Tidy removes the folder that was kept for a loop when nothing is in it any more but a socket that nobody serves.
+func Tidy(dir string) {
+	left, _ := os.ReadDir(dir)
+	if len(left) == 1 && left[0].Name() == SocketName {
+		_ = os.Remove(filepath.Join(dir, SocketName))
 	}
+	_ = os.Remove(dir) // which fails where there is anything in it
+}
+
+// Forget removes what is kept of a loop, but for its session.
+func (e Entry) Forget() error {
+	dir, err := Dir(e.Folder, e.LoopID)
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	return err
 }
 
 // isThere says whether a folder may be there: one that can't be looked at now may be

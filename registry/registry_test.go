@@ -39,7 +39,7 @@ func must(t *testing.T, err error) {
 
 func TestALoopIsKnownByItsFolderAndItsID(t *testing.T) {
 	dir := inHome(t)
-	must(t, Begin(Entry{LoopID: "ralph-a", Folder: "/w/app"}))
+	must(t, Set(Entry{LoopID: "ralph-a", Folder: "/w/app"}))
 	if e, ok := Last("/w/app"); !ok || e.End != nil || e.LoopID != "ralph-a" {
 		t.Errorf("while it runs: %+v %v", e, ok)
 	}
@@ -64,7 +64,8 @@ func TestALoopIsKnownByItsFolderAndItsID(t *testing.T) {
 func TestAnotherLoopTakesTheFolder(t *testing.T) {
 	inHome(t)
 	must(t, Set(ended("ralph-a", "/w/app", "state")))
-	must(t, Begin(Entry{LoopID: "ralph-b", Folder: "/w/app"}))
+	must(t, Set(Entry{LoopID: "ralph-b", Folder: "/w/app"}))
+	Supersede("/w/app", "ralph-b")
 	if e, _ := Last("/w/app"); e.LoopID != "ralph-b" {
 		t.Errorf("the last one is %s", e.LoopID)
 	}
@@ -293,6 +294,32 @@ func TestOnlyOurHistoryIsRemoved(t *testing.T) {
 		t.Error("the folder is there still")
 	}
 	must(t, theirs.ForgetSession())
+}
+
+// What is kept of a loop goes with it, its journal and a socket that nobody serves any more too.
+func TestALoopsFolderGoesWithIt(t *testing.T) {
+	dir := inHome(t)
+	aged(t, ended("ralph-a", "/gone", ""), 8*day)
+	its, _ := Dir("/gone", "ralph-a")
+	for _, name := range []string{JournalName, SocketName} {
+		must(t, os.WriteFile(filepath.Join(its, name), nil, 0o600))
+	}
+	must(t, Prune(0, 0, func(Entry) bool { return false }))
+	if left := names(t, dir); len(left) > 0 {
+		t.Errorf("left is %v", left)
+	}
+	must(t, os.MkdirAll(its, 0o700))
+	must(t, os.WriteFile(filepath.Join(its, JournalName), nil, 0o600))
+	must(t, os.WriteFile(filepath.Join(its, SocketName), nil, 0o600))
+	Tidy(its)
+	if left := names(t, its); len(left) != 2 {
+		t.Errorf("left beside a journal is %v", left)
+	}
+	must(t, os.Remove(filepath.Join(its, JournalName)))
+	Tidy(its)
+	if left := names(t, dir); len(left) > 0 {
+		t.Errorf("left of an empty one is %v", left)
+	}
 }
 
 // A copy of a folder has the same loop. The one that was driven last is meant.

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -71,7 +72,7 @@ func asksIn(t *testing.T, dir string, questions ...ask.Question) *asksElsewhere 
 		t.Fatal(err)
 	}
 	a := &asksElsewhere{}
-	server, err := control.Serve(t.TempDir(), "ralph-1", a.obey, nil)
+	server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), a.obey, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

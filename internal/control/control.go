@@ -42,14 +42,14 @@ type Server struct {
 	listener *listener // on which processes can ask: a socket, or what the system has in its place
 }
 
-// Serve makes a socket with a name in a folder of ours, and answers until Close. Sockets there
-// that nobody serves any more are taken away. host may be nil: no connection stays.
-func Serve(dir, name string, answer Answerer, host Host) (s *Server, err error) {
-	return serve(dir, name, answer, host, patience)
+// Serve makes a socket in a folder that is for it alone, and answers until Close. What is there is taken away. host may be
+// nil: no connection stays.
+func Serve(path string, answer Answerer, host Host) (s *Server, err error) {
+	return serve(path, answer, host, patience)
 }
 
-func serve(dir, name string, answer Answerer, host Host, patience time.Duration) (s *Server, err error) {
-	l, err := listen(dir, name)
+func serve(path string, answer Answerer, host Host, patience time.Duration) (s *Server, err error) {
+	l, err := listen(path)
 	if err != nil {
 		return nil, fmt.Errorf("making a socket: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 func TestWhoAsksIsKnown(t *testing.T) {
 	for name, dir := range map[string]string{"": t.TempDir(), "a long path": filepath.Join(t.TempDir(), strings.Repeat("long/", 40))} {
 		var from int
-		s, err := Serve(dir, "loop", func(pid int, request json.RawMessage) any {
+		s, err := Serve(filepath.Join(dir, "loop"), func(pid int, request json.RawMessage) any {
 			from = pid
 			return map[string]json.RawMessage{"heard": request}
 		}, nil)
@@ -36,7 +36,7 @@ func TestWhoAsksIsKnown(t *testing.T) {
 func TestWhoDoesNotAnswer(t *testing.T) {
 	dir, never := t.TempDir(), make(chan struct{})
 	defer close(never)
-	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { <-never; return nil }, nil)
+	s, err := Serve(filepath.Join(dir, "loop"), func(int, json.RawMessage) any { <-never; return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { return "here" }, nil)
+	s, err := Serve(filepath.Join(dir, "loop"), func(int, json.RawMessage) any { return "here" }, nil)
 	few := syscall.Rlimit{Cur: 20, Max: 20}
 	if err == nil {
 		err = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few)
@@ -93,7 +94,7 @@ func TestACrowdThatTakesAllFiles(t *testing.T) {
 
 // Those who connect and never ask leave room for one who does.
 func TestWhoNeverAsksLeavesRoom(t *testing.T) {
-	s, err := serve(t.TempDir(), "loop", func(int, json.RawMessage) any { return "here" }, nil, 100*time.Millisecond)
+	s, err := serve(filepath.Join(t.TempDir(), "loop"), func(int, json.RawMessage) any { return "here" }, nil, 100*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}

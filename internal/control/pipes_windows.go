@@ -22,8 +22,8 @@ type listener struct {
 }
 
 // listen makes the pipe.
-func listen(_, name string) (*listener, error) {
-	p := &listener{path: `\\.\pipe\ralph-lsp-` + name + "-" + rand.Text()}
+func listen(string) (*listener, error) {
+	p := &listener{path: `\\.\pipe\ralph-lsp-` + rand.Text()}
 	return p, p.makeEnd(windows.FILE_FLAG_FIRST_PIPE_INSTANCE)
 }
 

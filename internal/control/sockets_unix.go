@@ -11,19 +11,16 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 )
 
-// suffix is what sockets are called behind their names.
-const suffix = ".sock"
-
 // listener is a socket that is listened on. It is made again when its file was removed, with the state folder, say: nobody
 // could ask for anything any more.
 type listener struct {
-	path string
+	wanted string
+	path   string
 
 	mu     sync.Mutex
 	open   *net.UnixListener
@@ -33,14 +30,13 @@ type listener struct {
 // keepEvery is how often it is looked whether the socket is there.
 const keepEvery = 2 * time.Second
 
-// listen makes the socket. Others there that nobody serves any more are taken away.
-func listen(dir, name string) (*listener, error) {
-	dir, err := roomFor(dir, name+suffix)
+// listen makes the socket.
+func listen(wanted string) (*listener, error) {
+	path, err := roomFor(wanted)
 	if err != nil {
 		return nil, err
 	}
-	sweep(dir)
-	l := &listener{path: filepath.Join(dir, name+suffix), closed: make(chan struct{})}
+	l := &listener{wanted: wanted, path: path, closed: make(chan struct{})}
 	if l.open, err = bind(l.path); err != nil {
 		return nil, err
 	}
@@ -88,8 +84,7 @@ func (l *listener) restore() {
 		return
 	default:
 	}
-	dir, err := roomFor(filepath.Dir(l.path), filepath.Base(l.path))
-	if err != nil || dir != filepath.Dir(l.path) {
+	if path, err := roomFor(l.wanted); err != nil || path != l.path {
 		return
 	}
 	again, err := bind(l.path)
@@ -146,13 +141,21 @@ func dial(ctx context.Context, path string) (io.ReadWriteCloser, error) {
 	return new(net.Dialer).DialContext(ctx, "unix", short)
 }
 
-// roomFor is the folder of ours for a socket: the one that is wanted or, where its path is too long
-// for the system, one of the user's among the temporary ones.
-func roomFor(dir, name string) (string, error) {
-	if !canShorten && len(filepath.Join(dir, name)) > maxAddress {
-		dir = filepath.Join(os.TempDir(), fmt.Sprintf("ralph-lsp-%d", os.Getuid()))
+// suffix is what sockets are called in the folder that all loops share.
+const suffix = ".sock"
+
+// roomFor makes the folder for a socket, and returns the socket's path: the one that is wanted or, where that is too long
+// for the system, one in a folder of the user's among the temporary ones, by the name of the folder that is wanted.
+func roomFor(wanted string) (path string, err error) {
+	path = wanted
+	dir := filepath.Dir(path)
+	if !canShorten && len(path) > maxAddress {
+		shared := filepath.Join(os.TempDir(), fmt.Sprintf("ralph-lsp-%d", os.Getuid()))
+		path = filepath.Join(shared, filepath.Base(dir)+suffix)
+		dir = shared
+		defer sweep(shared)
 	}
-	if len(filepath.Join(dir, name)) > maxAddress && !canShorten {
+	if len(path) > maxAddress && !canShorten {
 		return "", fmt.Errorf("the path %s is too long for one; set TMPDIR to a shorter folder", dir)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -161,7 +164,7 @@ func roomFor(dir, name string) (string, error) {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return "", errors.Join(err, fmt.Errorf("%s is no folder", dir))
 	}
-	return dir, os.Chmod(dir, 0o700) // which nobody but its owner may
+	return path, os.Chmod(dir, 0o700) // which nobody but its owner may
 }
 
 // maxAddress is how long systems let the name of a socket be.
@@ -170,7 +173,7 @@ const maxAddress = 100
 // settled is how old a socket has to be until nobody is just about to serve it.
 const settled = time.Minute
 
-// sweep takes away the sockets of processes that were killed.
+// sweep takes away the sockets of processes that were killed from the folder that all loops share.
 func sweep(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -180,7 +183,7 @@ func sweep(dir string) {
 			continue
 		}
 		info, err := e.Info()
-		if err != nil || !strings.HasSuffix(path, suffix) || time.Since(info.ModTime()) < settled {
+		if err != nil || filepath.Ext(path) != suffix || time.Since(info.ModTime()) < settled {
 			done()
 			continue
 		}

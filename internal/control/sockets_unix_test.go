@@ -12,26 +12,34 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
+// The next process that serves a socket takes the one away that a killed process has left, and so does anybody who
+// serves another one in the folder that all loops share.
 func TestWhoIsKilledLeavesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "control")
-	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { return nil }, nil)
-	if err != nil {
-		t.Fatal(err)
+	path := filepath.Join(dir, "loop"+suffix)
+	killed := func() {
+		s, err := Serve(path, func(int, json.RawMessage) any { return nil }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.listener.open.Close() // as when it is killed
+		close(s.listener.closed)
 	}
+	killed()
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("its folder is %v, %v", info.Mode(), err)
 	}
-	s.listener.open.Close() // as when it is killed
+	killed()
+	sweep(dir)
+	if _, err := os.Stat(path); err != nil {
+		t.Error("one that may just be about to be served is gone", err)
+	}
 	long := time.Now().Add(-2 * settled)
-	if err := os.Chtimes(s.Path, long, long); err != nil {
+	if err := os.Chtimes(path, long, long); err != nil {
 		t.Fatal(err)
 	}
-	other, err := Serve(dir, "other", func(int, json.RawMessage) any { return nil }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	if _, err := os.Stat(s.Path); err == nil {
+	sweep(dir)
+	if _, err := os.Stat(path); err == nil {
 		t.Error("the socket of who is gone is still there")
 	}
 }
@@ -39,7 +47,7 @@ func TestWhoIsKilledLeavesNothing(t *testing.T) {
 // The state folder may be removed while a loop runs: who asks finds it all the same.
 func TestASocketThatWasRemovedIsMadeAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "control")
-	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { return "here" }, nil)
+	s, err := Serve(filepath.Join(dir, "loop"), func(int, json.RawMessage) any { return "here" }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

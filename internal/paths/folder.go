@@ -22,6 +22,33 @@ type File struct {
 // were written last first. There are none of a folder that isn't there.
 func Newest(dir, pattern string) (files []File) { return newest(dir, pattern, false) }
 
+// NewestIn are the files with a name in those folders of a folder whose names match a pattern of filepath.Match, those
+// that were written last first.
+func NewestIn(dir, pattern, name string) (files []File) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if ok, _ := filepath.Match(pattern, e.Name()); !ok || !e.IsDir() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name(), name)
+		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+			files = append(files, File{path, info})
+		}
+	}
+	return newestFirst(files)
+}
+
+// FoldersLike are the paths of those folders in a folder whose names match a pattern of filepath.Match.
+func FoldersLike(dir, pattern string) (found []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if ok, _ := filepath.Match(pattern, e.Name()); ok && e.IsDir() {
+			found = append(found, filepath.Join(dir, e.Name()))
+		}
+	}
+	return found
+}
+
 // NewestFolders are the folders in a folder, those that something was made in last first.
 func NewestFolders(dir string) (folders []File) { return newest(dir, "*", true) }
 
@@ -35,6 +62,10 @@ func newest(dir, pattern string, areFolders bool) (files []File) {
 			files = append(files, File{filepath.Join(dir, e.Name()), info})
 		}
 	}
+	return newestFirst(files)
+}
+
+func newestFirst(files []File) []File {
 	slices.SortFunc(files, func(a, b File) int {
 		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Path, b.Path))
 	})

@@ -11,22 +11,18 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
-// Loops is the folder with the files of this user's loops.
+// Loops is the folder with a folder for each of this user's loops.
 func Loops() (string, error) { return State("loops") }
 
-// FolderPrefix is how the names of the files of a folder's loops begin. Who chose the folder's
-// name has no part in them.
+// FolderPrefix is how the names begin of the folders that are kept for the loops of a folder. Whoever chose the
+// folder's name has no part in them.
 func FolderPrefix(folder string) string { return hash(folder) + "-" }
 
-// LoopName is the name of a loop's file, without what tells of which kind it is. The folder is
-// without links.
+// LoopName is the name of the folder that is kept for a loop. The folder in which it works is without links.
 func LoopName(folder, id string) string { return FolderPrefix(folder) + hash(id) }
 
-// LoopPattern matches the names of a loop's files, whichever folder it is of.
+// LoopPattern matches LoopName of a loop, whichever folder it works in.
 func LoopPattern(id string) string { return "*-" + hash(id) }
-
-// CountsSuffix is how a file ends in which a loop counts.
-const CountsSuffix = ".state"
 
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))

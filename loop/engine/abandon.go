@@ -58,7 +58,7 @@ func (l *ending) abandon(words string) {
 		if !l.isOver.CompareAndSwap(false, true) { // its last words are on their way
 			return
 		}
-		_ = registerEnd(last.entry, end, "")
+		_ = l.record.registerEnd(last.entry, end, "")
 		l.server.Close()
 		_ = l.scope.Close()
 		for _, r := range last.besides {

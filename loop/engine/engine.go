@@ -36,8 +36,12 @@ func (l *engine) run() {
 			l.inbox.Tell(l.files.edited)
 		}
 	}()
-	l.inbox.Elsewhere(func() { _, _ = l.spending.countBudget() }) // what can't be counted keeps the first iteration from beginning
-	_ = registry.Begin(l.record.entry())                          // the end tells what can't be kept
+	entry := l.record.entry()
+	l.inbox.Elsewhere(func() {
+		_, _ = l.spending.countBudget() // what can't be counted keeps the first iteration from beginning
+		_ = l.store.Register(entry)     // the end tells what can't be kept
+		registry.Supersede(entry.Folder, entry.LoopID)
+	})
 	l.events.kept(func(s setup.Session) { s.Begin(l.status()) })
 	l.warnAtStart()
 	end := l.iterate()
@@ -312,7 +316,7 @@ func (l *engine) openIteration(run setup.Run) {
 	l.inbox.Elsewhere(func() { l.snapshots.Commits = worktree.Commits(l.cfg.Folder) })
 	l.state.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
 	l.record.publish()
-	_ = registry.Set(l.record.entry()) // with the iteration, should nobody be left to tell the end
+	_ = l.store.Describe(l.record.entry()) // with the iteration, should nobody be left to tell the end
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.events.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: l.state.Base.Cost,
 		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
@@ -114,6 +115,10 @@ func (m *memory) Note(s loopstate.State) error {
 	m.saves = append(m.saves, kept)
 	return nil
 }
+
+func (m *memory) Register(e registry.Entry) error { return registry.Set(e) }
+
+func (m *memory) Describe(registry.Entry) error { return nil }
 
 func (m *memory) Remove() error {
 	m.mu.Lock()

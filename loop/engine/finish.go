@@ -20,7 +20,7 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 		goesOn = loopstate.Whole(l.record.resumable())
 	}
 	// The registry comes before the state file: who is killed in between leaves both, and not neither.
-	err := registerEnd(l.record.entry(), end, goesOn)
+	err := l.record.registerEnd(l.record.entry(), end, goesOn)
 	if err != nil {
 		l.events.emit(loop.Warning{Message: "how the loop ended isn't kept: " + err.Error()})
 	}

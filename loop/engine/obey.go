@@ -1,17 +1,18 @@
 package engine
 
 import (
+	"path/filepath"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
 // command is what somebody wants of the loop. All come by one path: Loop.ask, obey, and an answer.
@@ -229,9 +230,9 @@ func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
 
 // listen lets other processes of the user's ask this loop for something.
 func (l *engine) listen(do func(pid int, q loop.Request) loop.Reply) {
-	dir, err := paths.State("control")
+	dir, err := registry.Dir(l.dir, l.id)
 	if err == nil {
-		l.server, err = control.Serve(dir, l.id, loop.Answering(do), l.host.Windows)
+		l.server, err = control.Serve(filepath.Join(dir, registry.SocketName), loop.Answering(do), l.host.Windows)
 	}
 	if err != nil {
 		l.owner.Deaf = loop.OneLine(err.Error())

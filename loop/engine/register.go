@@ -24,12 +24,12 @@ func (l *record) entry() registry.Entry {
 }
 
 // registerEnd takes down how a loop ended, and with what it goes on. e is what the registry has of it.
-func registerEnd(e registry.Entry, end loop.End, goesOn string) (err error) {
+func (l *record) registerEnd(e registry.Entry, end loop.End, goesOn string) (err error) {
 	e.Iteration, e.State = end.Iterations, goesOn
 	if e.End, err = json.Marshal(end); err != nil {
 		return err
 	}
-	return registry.Set(e)
+	return l.store.Register(e)
 }
 
 // resumable is the state with which a loop goes on whose state file is removed at its end.

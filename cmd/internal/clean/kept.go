@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -41,7 +40,7 @@ type keeps struct {
 	before time.Time
 
 	loops  map[of]bool   // all that are known
-	names  map[string]of // by the names of their files
+	names  map[string]of // by the names of their folders
 	needed map[of]bool   // by somebody who drives it, or goes on with it
 	found  []kept
 }
@@ -65,12 +64,13 @@ func (k *keeps) find() error {
 	for _, s := range shots {
 		k.add(of{s.LoopID, s.Folder}, kept{"snapshots", s.Path, s.ChangedAt, sizeOf(s.Path), func() error { return s.Forget(k.ctx) }})
 	}
-	k.files("journals", "loops/journals")
-	k.files("records", "loops")
-	k.files("keepers' logs", "keepers")
+	k.files("journals", "loops", registry.JournalName)
+	k.files("records", "loops", registry.FileName)
+	k.files("keepers' logs", "loops", registry.LogName)
+	k.files("keepers' logs", "keepers", "")
 	leavingsErr := k.leavings()
 	if k.all {
-		k.files("outputs", "outputs")
+		k.files("outputs", "outputs", "")
 		k.caches()
 		k.trust()
 	}
@@ -89,11 +89,7 @@ func (k *keeps) know(o of) {
 	if loop.Needs(o.folder, o.id) {
 		k.needed[o] = true
 	}
-	for _, name := range []string{paths.LoopName(o.folder, o.id), strings.TrimSuffix(journal.FileOf(o.id), ".jsonl"), o.id} {
-		if !k.needed[k.names[name]] { // a copy of a folder has the same loop
-			k.names[name] = o
-		}
-	}
+	k.names[paths.LoopName(o.folder, o.id)] = o
 }
 
 // isMeant says whether a folder's loops are.
@@ -111,22 +107,31 @@ func (k *keeps) add(o of, it kept) {
 	}
 }
 
-// files adds those of a folder in ours. One that a process holds is in use.
-func (k *keeps) files(kind, name string) {
-	dir, err := paths.State(filepath.FromSlash(name))
+// files adds those of a folder in ours, or those of one name in the folders of loops there. One that a process holds is
+// in use.
+func (k *keeps) files(kind, in, name string) {
+	dir, err := paths.State(in)
 	if err != nil {
 		return
 	}
-	for _, f := range paths.Newest(dir, "*") {
-		base, _, _ := strings.Cut(f.Name(), ".")
+	files := paths.NewestIn(dir, "*", name)
+	if name == "" {
+		files = paths.Newest(dir, "*")
+	}
+	for _, f := range files {
 		if !f.Mode().IsRegular() || isHeld(f.Path) {
 			continue
 		}
-		k.add(k.names[base], kept{kind, f.Path, f.ModTime(), f.Size(), func() error {
+		its := filepath.Dir(f.Path)
+		k.add(k.names[filepath.Base(its)], kept{kind, f.Path, f.ModTime(), f.Size(), func() error {
 			if isHeld(f.Path) {
 				return nil
 			}
-			return gone(os.Remove(f.Path))
+			err := gone(os.Remove(f.Path))
+			if name != "" {
+				registry.Tidy(its)
+			}
+			return err
 		}})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -78,7 +79,7 @@ func (p *place) drives() *driver {
 // serve lets windows in.
 func (d *driver) serve(log *journal.Log) {
 	var err error
-	if d.server, err = control.Serve(d.t.TempDir(), loopID, loop.Answering(d.Do), d.door.Connect); err != nil {
+	if d.server, err = control.Serve(filepath.Join(d.t.TempDir(), "loop"), loop.Answering(d.Do), d.door.Connect); err != nil {
 		d.t.Fatal(err)
 	}
 	d.t.Cleanup(d.server.Close)
@@ -305,7 +306,7 @@ func TestWatchOfWhatCannotBeFollowed(t *testing.T) {
 		},
 		"of an older version": {
 			owner: func(t *testing.T) *loopstate.Owner {
-				server, err := control.Serve(t.TempDir(), "old", old, nil)
+				server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), old, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -340,7 +341,7 @@ func TestWatchOfWhatCannotBeFollowed(t *testing.T) {
 func TestWatchOfAProcessThatIsKilled(t *testing.T) {
 	p := newPlace(t)
 	var free func()
-	server, err := control.Serve(t.TempDir(), loopID, nil, func(_ []byte, c control.Conn) bool {
+	server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), nil, func(_ []byte, c control.Conn) bool {
 		status := loop.Status{LoopID: loopID, Folder: p.dir, State: loop.StateRunning, Iteration: 3}
 		data, _ := json.Marshal(client.Frame{Kind: client.Welcome, LoopID: loopID, Status: &status})
 		_, _ = c.Write(append(data, '\n'))

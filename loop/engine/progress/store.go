@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
 // Store is the state file (*loopstate.File).
@@ -16,6 +17,8 @@ type Store interface {
 	Leave(func(*loopstate.State) error) (loopstate.State, error)
 	HandOn(func(*loopstate.State) error) (loopstate.State, error)
 	Remove() error
+	Register(registry.Entry) error // at once
+	Describe(registry.Entry) error // with what is noted next
 	Watch(context.Context) (<-chan struct{}, error)
 	Path() string
 }

@@ -84,22 +84,24 @@ async function opening(w, key, last) {
   return times.sort((a, b) => a - b)[times.length >> 1];
 }
 
-/** Makes a long loop beside the one that is there: its record and session, for the list, and its journal. Returns the journal's size. */
+/** Makes a long loop beside the one that is there: its file and session, for the list, and its journal. Returns the journal's size. */
 function writeLong(root) {
   const all = fs.readdirSync(root, { recursive: true }).map((name) => path.join(root, name));
-  const [record] = all.filter((name) => /loops\/[0-9a-f]+-[0-9a-f]+\.json$/.test(name));
-  const [journal] = all.filter((name) => /journals\/.+\.jsonl$/.test(name));
+  const [record] = all.filter((name) => /loops\/[0-9a-f]+-[0-9a-f]+\/loop\.json$/.test(name));
+  const [journal] = all.filter((name) => /loops\/[0-9a-f]+-[0-9a-f]+\/journal\.jsonl$/.test(name));
   const { loopId: id, sessionFile: session } = JSON.parse(fs.readFileSync(record, 'utf8'));
   const named = createHash('sha256').update('ralph-long').digest('hex');
   const beside = session.replace('.jsonl', '-long.jsonl');
   fs.writeFileSync(beside, fs.readFileSync(session, 'utf8').replaceAll(id, 'ralph-long'));
-  fs.writeFileSync(record.replace(/-[0-9a-f]+\.json$/, `-${named.slice(0, 16)}.json`),
+  const folder = path.dirname(record).replace(/-[0-9a-f]+$/, `-${named.slice(0, 16)}`);
+  fs.mkdirSync(folder, { mode: 0o700 });
+  fs.writeFileSync(path.join(folder, 'loop.json'),
     fs.readFileSync(record, 'utf8').replaceAll(id, 'ralph-long').replace(session, beside), { mode: 0o600 });
 
   const lines = fs.readFileSync(journal, 'utf8').replaceAll(id, 'ralph-long').trimEnd().split('\n');
   const at = lines.findIndex((l) => l.includes('"phase":"begin"'));
   const end = lines.findIndex((l) => l.includes('"phase":"end"'));
-  const long = path.join(path.dirname(journal), `${named.slice(0, 32)}.jsonl`);
+  const long = path.join(folder, 'journal.jsonl');
   const file = fs.openSync(long, 'w', 0o600);
   const output = (i) => Array.from({ length: 2000 }, (_, n) => `line ${n} of ${i}: ok ralph-lsp/stream 0.123s coverage`).join('\\n');
   fs.writeSync(file, `${lines.slice(0, at).join('\n')}\n`);
