@@ -130,7 +130,7 @@ func TestWhatARunDoesOfAPlan(t *testing.T) {
 			f := loopWith(t, two)
 			f.book.Accepted = []string{"make one"}
 			run := f.begin()
-			if !strings.Contains(run.Task, "one") || run.TaskText != "one" || !f.policy.IsOwed() {
+			if !strings.Contains(run.Task, "`make one`") || run.TaskText != "one" || !f.policy.IsOwed() {
 				t.Fatalf("the run does %q: %q", run.TaskText, run.Task)
 			}
 			if tt.writes != "" {
@@ -153,6 +153,9 @@ func TestWhatARunDoesOfAPlan(t *testing.T) {
 			}
 			if f.policy.IsOwed() != f.stops {
 				t.Errorf("it is owed: %t", f.policy.IsOwed())
+			}
+			if isOpened := strings.Contains(tt.told, "open again"); isOpened != (len(f.book.Opened) == 1) {
+				t.Errorf("opened again are %q", f.book.Opened)
 			}
 			left := cmp.Or(tt.writes, two) // by the run
 			if strings.Contains(tt.warned, "took out") || strings.Contains(tt.warned, "is put back") {
