@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
@@ -66,18 +65,4 @@ func (c *controls) askersOf(ctx context.Context, p wire.LoopParams) (all []permi
 		}
 	}
 	return all, nil
-}
-
-// disallow takes back what the agent may do in a loop.
-func (c *controls) disallow(ctx context.Context, p wire.LoopParams, rules []string) (wire.LoopResult, error) {
-	result, err := c.change(ctx, p, func(l loop.Handle) error {
-		for _, rule := range rules {
-			if err := l.Disallow(rule); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	result.Text = wire.DisallowedText(rules)
-	return result, err
 }

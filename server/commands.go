@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -47,9 +48,9 @@ func (m *manager) table() map[string]command {
 	return map[string]command{
 		wire.CommandStart:   with(s.start).in(ofFolder).onlyHere("a start is of this machine: name a folder of it, or put the loop on the bus with ralph-fleet submit"),
 		wire.CommandCancel:  with(c.cancel).in(behind),
-		wire.CommandPause:   with(c.pause).in(ofFolder),
-		wire.CommandNext:    with(c.next).in(ofFolder),
-		wire.CommandDetach:  with(c.detach).in(ofFolder),
+		wire.CommandPause:   with(c.asks(service.Pause{})).in(ofFolder),
+		wire.CommandNext:    with(c.asks(service.Next{})).in(ofFolder),
+		wire.CommandDetach:  with(c.asks(service.Detach{})).in(ofFolder),
 		wire.CommandResume:  with(c.resume).in(ofFolder),
 		wire.CommandUpdate:  with(c.update).in(ofFolder),
 		wire.CommandSteer:   with(c.steer).in(ofFolder),

@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
-	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
@@ -23,14 +22,9 @@ import (
 // controls are the commands about a loop that is there.
 type controls struct {
 	*session.Session
-	workspace   *folders.Workspace
+	finder
 	starter     *starter
 	permissions *permission.Requests
-	remote      *remote.Loops
-}
-
-func resultOf(st loop.Status) wire.LoopResult {
-	return wire.LoopResult{LoopID: st.LoopID, State: string(st.State), Iteration: st.Iteration}
 }
 
 // cancel ends a loop. It answers when its agent and all that it started are gone.
@@ -38,7 +32,7 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	switch p.When {
 	case "", wire.WhenNow, wire.WhenAfterIteration:
 	case wire.WhenInterrupt:
-		return c.interrupt(ctx, p.LoopParams)
+		return c.do(ctx, p.LoopParams, service.Interrupt{})
 	case wire.WhenLeft:
 		return c.discard(ctx, p.LoopParams)
 	default:
@@ -50,22 +44,23 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	} else if err != nil {
 		return nil, err
 	}
+	if p.When == wire.WhenAfterIteration {
+		done, err := c.service.Do(h, service.Last{})
+		if errors.Is(err, loop.ErrNotRunning) {
+			return noLoop, nil
+		}
+		return done.LoopResult, err
+	}
 	switch l := h.(type) {
 	case service.RemoteLoop:
 		err := l.Cancel()
 		return l.Result(), err
 	case *folders.Managed:
-		if p.When == wire.WhenAfterIteration {
-			err := l.CancelAfterIteration()
-			result := resultOf(l.Status())
-			result.Text = "the loop ends after this iteration"
-			return result, err
-		}
 		if err := l.Cancel(); err != nil {
 			return nil, err
 		}
 		if seen = l.Status(); !seen.CanGoOn() {
-			result := resultOf(seen)
+			result := service.ResultOf(seen)
 			if !l.Owns() { // its end may be told nowhere here
 				result.Text = cancelledText(l.Folder)
 			}
@@ -86,13 +81,6 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 
 func cancelledText(folder string) string {
 	return "the loop in " + wire.OneLine(filepath.Base(folder)) + " is cancelled"
-}
-
-// interrupt ends a loop so that it can go on. It doesn't wait for that.
-func (c *controls) interrupt(ctx context.Context, p wire.LoopParams) (any, error) {
-	return c.change(ctx, p, func(h loop.Handle) error {
-		return h.(interface{ Interrupt() error }).Interrupt()
-	})
 }
 
 // discard removes a loop that nobody drives. One that somebody goes on with by
@@ -132,51 +120,28 @@ func (c *controls) driven(ctx context.Context, p wire.LoopParams) (h loop.Handle
 	return loop.Other{Folder: path, LoopID: p.LoopID}, seen, err
 }
 
-// change does something to a loop, wherever it is driven.
-func (c *controls) change(ctx context.Context, p wire.LoopParams, do func(loop.Handle) error) (wire.LoopResult, error) {
-	h, seen, err := c.driven(ctx, p)
+// ask asks a loop for something, wherever it is driven.
+func (c *controls) ask(ctx context.Context, p wire.LoopParams, command service.Command) (service.Done, error) {
+	h, _, err := c.driven(ctx, p)
 	if err != nil {
-		return wire.LoopResult{}, err
+		return service.Done{}, err
 	}
-	err = do(h)
-	switch h := h.(type) {
-	case service.RemoteLoop:
-		return h.Result(), err
-	case *folders.Managed:
+	done, err := c.service.Do(h, command)
+	if _, isManaged := h.(*folders.Managed); isManaged {
 		c.Status.Changed(true) // that it will pause is no event
-		seen = h.Status()
 	}
-	return resultOf(seen), err
+	return done, err
 }
 
-// pause lets the running iteration finish and starts no other.
-func (c *controls) pause(ctx context.Context, p wire.LoopParams) (any, error) {
-	result, err := c.change(ctx, p, loop.Handle.Pause)
-	if result.Text = "the loop pauses after this iteration"; result.State == string(loop.StatePaused) {
-		result.Text = "the loop is paused"
-	}
-	return result, err
+// do is ask, with the answer of the command.
+func (c *controls) do(ctx context.Context, p wire.LoopParams, command service.Command) (any, error) {
+	done, err := c.ask(ctx, p, command)
+	return done.LoopResult, err
 }
 
-// next ends the running iteration, and the next one begins.
-func (c *controls) next(ctx context.Context, p wire.LoopParams) (any, error) {
-	var iteration int
-	result, err := c.change(ctx, p, func(l loop.Handle) (err error) {
-		iteration, err = l.Next()
-		return err
-	})
-	result.Text = wire.NextText(iteration)
-	return result, err
-}
-
-// detach lets a loop go on without the editor.
-func (c *controls) detach(ctx context.Context, p wire.LoopParams) (any, error) {
-	result, err := c.change(ctx, p, func(l loop.Handle) error {
-		_, err := l.Detach()
-		return err
-	})
-	result.Text = wire.DetachedText
-	return result, err
+// asks is a command without an argument of its own.
+func (c *controls) asks(command service.Command) func(context.Context, wire.LoopParams) (any, error) {
+	return func(ctx context.Context, p wire.LoopParams) (any, error) { return c.do(ctx, p, command) }
 }
 
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
@@ -187,16 +152,9 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 		return nil, err
 	}
 	patch.Accept = p.Accept
-	result, err := c.change(ctx, p.LoopParams, func(l loop.Handle) error {
-		if p.Say != "" {
-			if _, err := l.Steer(loop.Steering{Text: p.Say, Once: true}); err != nil {
-				return err
-			}
-		}
-		return l.Resume(patch)
-	})
+	done, err := c.ask(ctx, p.LoopParams, service.Resume{Patch: patch, Say: p.Say})
 	if err == nil {
-		return c.bounded(ctx, p.LoopParams, result), nil
+		return done.LoopResult, nil
 	}
 	if c.remote.Find(p.LoopParams) != "" || refusal.Reason(err) != wire.ReasonNotRunning {
 		return nil, err
@@ -206,7 +164,10 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return c.bounded(ctx, p.LoopParams, resultOf(r.Status())), nil
+	st := r.Status()
+	result := service.ResultOf(st)
+	result.Text = service.Bounds(st)
+	return result, nil
 }
 
 // typed returns what the limits and the text of a command change.
@@ -229,18 +190,6 @@ func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.Limi
 	return patch.Or(said), err
 }
 
-// bounded is a result that says what bounds the loop now.
-func (c *controls) bounded(ctx context.Context, p wire.LoopParams, r wire.LoopResult) wire.LoopResult {
-	if r.Text != "" { // who obeys has said it
-		return r
-	}
-	if h, _, err := c.driven(ctx, p); err == nil {
-		st := h.Status()
-		r.Text = st.Limits.Line(wire.OneLine(st.Promise))
-	}
-	return r
-}
-
 // update changes limits and promise at once, the prompt with the next iteration.
 func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error) {
 	patch, err := c.typed(ctx, p.LoopParams, p.LimitParams, p.Text)
@@ -250,17 +199,8 @@ func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error)
 	if p.Prompt != nil && strings.TrimSpace(*p.Prompt) == "" {
 		return nil, loop.ErrEmptyPrompt
 	}
-	if len(p.Disallow) > 0 {
-		if result, err := c.disallow(ctx, p.LoopParams, p.Disallow); err != nil || patch == (loop.Patch{}) && p.Prompt == nil {
-			return result, err
-		}
-	}
 	patch.Prompt = p.Prompt
-	result, err := c.change(ctx, p.LoopParams, func(l loop.Handle) error { return l.Update(patch) })
-	if err != nil {
-		return nil, err
-	}
-	return c.bounded(ctx, p.LoopParams, result), nil
+	return c.do(ctx, p.LoopParams, service.Update{Patch: patch, Disallow: p.Disallow})
 }
 
 // steer tells a loop's agents something.
@@ -270,14 +210,8 @@ func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 		return nil, refusal.Invalid("text", "text: %v", err)
 	}
 	said.Next, said.Once = said.Next || p.Next, said.Once || p.Once
-	var id string
-	var live bool
-	result, err := c.change(ctx, p.LoopParams, func(l loop.Handle) (err error) {
-		live = l.IsLive()
-		id, err = l.Steer(said)
-		return err
-	})
-	return wire.SteerResult{GuidanceID: id, Text: cmp.Or(result.Text, said.Answer(live))}, err
+	done, err := c.ask(ctx, p.LoopParams, service.Steer{Steering: said})
+	return wire.SteerResult{GuidanceID: done.GuidanceID, Text: done.Text}, err
 }
 
 // open shows a loop's state file in the editor.

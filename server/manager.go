@@ -43,10 +43,10 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	m.remote = remote.New(e, o.Remote, w, a)
 	m.launcher = &launcher{e, w, q, a, o.Returns}
 	m.starter = &starter{Session: e, version: o.Version, workspace: w, launcher: m.launcher, agents: m.agents, questions: q}
-	m.controls = &controls{e, w, m.starter, a, m.remote}
 	find := finder{&service.Service{Files: e.Files, Remote: o.Remote}, w, m.remote}
+	m.controls = &controls{e, find, m.starter, a}
 	m.reader = &reader{e, find}
-	m.reviewer = &reviewer{e, find, m.controls.pause}
+	m.reviewer = &reviewer{e, find, m.controls.asks(service.Pause{})}
 	m.commands = m.table()
 	// These know each other: what happens in a folder may be a question, whose
 	// answer changes what happens there.

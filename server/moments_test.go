@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -74,7 +75,7 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 				t.Errorf("cancel: %+v, %v", got, err)
 			}
 			for verb, do := range map[string]func() (any, error){
-				"pause": func() (any, error) { return m.controls.pause(t.Context(), wrong) },
+				"pause": func() (any, error) { return m.controls.asks(service.Pause{})(t.Context(), wrong) },
 				"resume": func() (any, error) {
 					return m.controls.resume(t.Context(), wire.ResumeParams{LoopParams: wrong, Backend: agent, Trust: true})
 				},
@@ -95,6 +96,19 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 	}
 	if loops[wire.FileURI(one)] != "interrupted" || loop.State(loops[wire.FileURI(other)]).Over() {
 		t.Errorf("they are %v", loops)
+	}
+}
+
+// Who wants a loop to end behind its iteration doesn't want one discarded that has none.
+func TestAnEndBehindAnIterationDiscardsNothing(t *testing.T) {
+	dir := leftBehind(t, loopstate.State{Backend: agentThat(t, "never")})
+	m, _ := askedManager(t, dir)
+	got, err := m.controls.cancel(t.Context(), wire.CancelParams{When: wire.WhenAfterIteration})
+	if err != nil || got != noLoop {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if now, err := loop.FolderStatus(dir); err != nil || now.State != loop.StateInterrupted {
+		t.Errorf("it is %q, %v", now.State, err)
 	}
 }
 

@@ -14,44 +14,36 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // ofDriver is a command that asks whoever drives a loop, an editor or another terminal, for
 // something, and prints what comes of it.
-func ofDriver(use, short, long string, ask func(at target) (said string, err error)) *cobra.Command {
+func ofDriver(use, short, long string, ask service.Command, more string) *cobra.Command {
 	cmd := &cobra.Command{Use: use + " [LOOP]", Short: short, Long: long, Args: oneLoop}
 	return ofLoop(cmd, func(cmd *cobra.Command, at target, _ []string) error {
-		said, err := ask(at)
+		done, err := at.ask(ask)
 		if err == nil {
-			fmt.Fprintln(cmd.OutOrStdout(), said)
+			fmt.Fprintln(cmd.OutOrStdout(), done.Text+more)
 		}
 		return err
 	})
 }
 
 func newPause() *cobra.Command {
-	return ofDriver("pause", "Pause the loop after this iteration", "", func(at target) (string, error) {
-		return "the loop pauses after this iteration; " + terminal.GoOn, orLeft(at.dir, at.loop().Pause())
-	})
+	return ofDriver("pause", "Pause the loop after this iteration", "", service.Pause{}, "; "+terminal.GoOn)
 }
 
 // newNext ends the iteration under way, and no other.
 func newNext() *cobra.Command {
-	return ofDriver("next", "End this iteration now and begin the next", "", func(at target) (string, error) {
-		iteration, err := at.loop().Next()
-		return wire.NextText(iteration), err
-	})
+	return ofDriver("next", "End this iteration now and begin the next", "", service.Next{}, "")
 }
 
 func newDetach() *cobra.Command {
 	return ofDriver("detach", "Let a loop go on alone, without its window", `Let a loop that runs in another terminal or in an editor go on without its window,
 which may then be closed: the loop ends with its limits, its promise or ralph-lsp
-cancel. The window of a terminal ends at once; an editor goes on showing the loop.`, func(at target) (string, error) {
-		_, err := at.loop().Detach()
-		return wire.DetachedText, err
-	})
+cancel. The window of a terminal ends at once; an editor goes on showing the loop.`, service.Detach{}, "")
 }
 
 func newCancel() *cobra.Command {
@@ -104,16 +96,15 @@ lists it with numbers. In a live loop, pi and claude read it at their next step,
 	cmd.Flags().BoolVar(&said.Once, "once", false, "tell one run, and no later one")
 	cmd.Flags().IntVar(&said.Forget, "forget", 0, "take back what status lists as the `N`th")
 	return ofLoop(cmd, func(cmd *cobra.Command, at target, args []string) error {
-		dir := at.dir
 		said.Text = strings.TrimSpace(strings.Join(args, " "))
 		if forgets := cmd.Flags().Changed("forget"); forgets == (said.Text != "") || forgets && said.Forget < 1 {
 			return errors.New(`write ralph-lsp steer "...", or --forget N with a number that ralph-lsp status lists and no text`)
 		}
-		if _, err := at.loop().Steer(said); err != nil {
-			return orLeft(dir, err)
+		done, err := at.ask(service.Steer{Steering: said})
+		if err == nil {
+			fmt.Fprintln(cmd.OutOrStdout(), done.Text)
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), said.Answer(at.loop().IsLive()))
-		return nil
+		return err
 	})
 }
 
@@ -131,26 +122,15 @@ what you leave out stays as it is. To change the prompt, edit the state file.`,
 	start.AddLimits(cmd.Flags(), &patch)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
 	return ofLoop(cmd, func(cmd *cobra.Command, at target, _ []string) error {
-		dir := at.dir
 		if patch == (loop.Patch{}) {
 			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
 		}
-		if err := at.loop().Update(patch); err != nil {
-			return orLeft(dir, err)
+		done, err := at.ask(service.Update{Patch: patch})
+		if err == nil {
+			fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once: "+terminal.Line(done.Text))
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once"+nowBoundedBy(dir))
-		return nil
+		return err
 	})
-}
-
-// nowBoundedBy says what bounds the folder's loop, behind other words; "" when
-// that can't be read any more.
-func nowBoundedBy(folder string) string {
-	now, err := loop.FolderStatus(folder)
-	if err != nil {
-		return ""
-	}
-	return ": " + now.Limits.Line(terminal.Line(now.Promise))
 }
 
 func newAnswer() *cobra.Command {
@@ -171,11 +151,11 @@ only where more than one question is open.`,
 	return ofLoop(cmd, func(cmd *cobra.Command, at target, args []string) error {
 		dir := at.dir
 		if takeBack != "" {
-			if err := at.loop().Disallow(takeBack); err != nil {
-				return orLeft(dir, err)
+			done, err := at.ask(service.Update{Disallow: []string{takeBack}})
+			if err == nil {
+				fmt.Fprintln(cmd.OutOrStdout(), done.Text)
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), wire.DisallowedText([]string{takeBack}))
-			return nil
+			return err
 		}
 		st, err := loop.FolderStatus(dir)
 		switch {
@@ -192,13 +172,13 @@ only where more than one question is open.`,
 			return nil
 		}
 		q, a, err := answers.ReadAnswer(st.Questions, args, "ralph-lsp answer", terminal.ByTerminal)
-		if err == nil {
-			err = at.loop().Answer(q.ID, a)
-		}
 		if err != nil {
-			return orLeft(dir, err)
+			return err
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), wire.AnsweredText(q, a))
-		return nil
+		done, err := at.ask(service.Answer{Question: q, Said: a})
+		if err == nil {
+			fmt.Fprintln(cmd.OutOrStdout(), done.Text)
+		}
+		return err
 	})
 }

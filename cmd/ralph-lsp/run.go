@@ -387,7 +387,7 @@ for that.`,
 		if err != nil {
 			return err
 		}
-		err = at.loop().Resume(loop.Patch{Accept: flags.Limits.Accept})
+		_, err = local.Do(at.loop(), service.Resume{Patch: loop.Patch{Accept: flags.Limits.Accept}})
 		if errors.Is(err, loop.ErrNotRunning) {
 			return flags.tellMissing(cmd, flags.resume(cmd, at.dir))
 		} else if err != nil {

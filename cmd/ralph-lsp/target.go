@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/service"
 )
 
 // folderFlag adds -C to a command.
@@ -71,6 +72,12 @@ type target struct{ dir, id string }
 
 // loop is what drives the loop there.
 func (t target) loop() loop.Other { return loop.Other{Folder: t.dir, LoopID: t.id} }
+
+// ask asks the loop there for something. Where none runs, the error says what was left there.
+func (t target) ask(c service.Command) (service.Done, error) {
+	done, err := local.Do(t.loop(), c)
+	return done, orLeft(t.dir, err)
+}
 
 // patience bounds how long a command waits for a loop in another process.
 const patience = 45 * time.Second // the last snapshot of one that is cancelled may take 30, and the end of one that hangs 14
