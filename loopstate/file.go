@@ -30,14 +30,12 @@ type File struct {
 
 	madeDir atomic.Bool // .pi was made here
 	seen    atomic.Bool // the file was there, and wasn't removed here
-	drives  atomic.Bool // the lock is held
 	parser  parser
 
 	updating sync.Mutex // lets updates from here wait for each other
 	prompt   *string    // the last one that is known to be whole; guarded by updating
 
-	recording sync.Mutex
-	driven    driven // guarded by recording
+	record record // beside the file
 }
 
 // Open returns the state file of a folder. Nothing is created or read. The
@@ -54,7 +52,7 @@ func Open(folder string) (*File, error) {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("opening folder %s: it is not a folder", folder)
 	}
-	f := &File{folder: abs, root: root}
+	f := &File{folder: abs, root: root, record: record{root: root}}
 	if _, err := f.realPath(Name); err != nil {
 		return nil, err
 	}
@@ -81,8 +79,8 @@ func (f *File) Load() (State, error) {
 		if err != nil {
 			return State{}, err
 		}
-		s, err := f.withOurs(l.doc.state)
-		if path, pathErr := f.realPath(Name); err == nil && pathErr == nil && !f.drives.Load() {
+		s, err := f.record.withOurs(l.doc.state)
+		if path, pathErr := f.realPath(Name); err == nil && pathErr == nil && !f.record.drives.Load() {
 			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 				continue // a loop that ends: what it counts has gone, too
 			}
@@ -165,7 +163,7 @@ func (f *File) change(purpose purpose, change func(*State) error) (State, error)
 		if err != nil {
 			return State{}, err
 		}
-		s, err := f.withOurs(l.doc.state)
+		s, err := f.record.withOurs(l.doc.state)
 		if err != nil {
 			return State{}, err
 		}
@@ -195,7 +193,7 @@ func (f *File) write(l look, purpose purpose, s State) (done bool, err error) {
 			return false, err
 		}
 	}
-	if purpose != toHandOn || f.drives.Load() {
+	if purpose != toHandOn || f.record.drives.Load() {
 		if err := f.Note(s); err != nil {
 			return false, err
 		}
@@ -211,7 +209,7 @@ func (f *File) write(l look, purpose purpose, s State) (done bool, err error) {
 			l.count(f, s.Iteration)
 		}
 	case toHandOn:
-		f.forget()
+		f.record.forget()
 	}
 	return true, nil
 }
@@ -227,7 +225,7 @@ func (f *File) Remove() error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the state file: %w", err)
 	}
-	f.forget()
+	f.record.forget()
 	syncDir(filepath.Dir(path))
 	f.dropDir()
 	return nil

@@ -25,7 +25,7 @@ const (
 // user says there what git ignores. That it can't be done keeps no loop from
 // running. It is asked with each write: an agent may have removed it.
 func (f *File) ignore() {
-	if !f.drives.Load() {
+	if !f.record.drives.Load() {
 		return
 	}
 	if dir, err := f.dirPath(); err == nil {
@@ -46,7 +46,7 @@ func (f *File) leaveNothing() {
 	if _, err := os.Lstat(state); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	f.forget()
+	f.record.forget()
 	dir, err := f.dirPath()
 	if err != nil {
 		return

@@ -223,7 +223,7 @@ func (f *File) own(open *os.File, path string, o Owner) (*Lock, error) {
 	if err := l.SetOwner(o); err != nil {
 		return nil, errors.Join(err, l.Release())
 	}
-	f.drive(true)
+	f.record.drive(true)
 	if state, err := f.realPath(Name); err == nil {
 		sweepTemps(filepath.Dir(state))
 	}
@@ -333,7 +333,7 @@ func (l *Lock) Release() error {
 		return nil
 	}
 	l.file.leaveNothing()
-	l.file.drive(false)
+	l.file.record.drive(false)
 	// If the file can't be removed, an empty one tells nobody of a dead owner.
 	err := errors.Join(l.open.Truncate(0), removeLocked(l.open, l.path))
 	l.open = nil

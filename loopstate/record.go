@@ -7,16 +7,27 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
-// driven is the loop that this process drives. What is ours of its state is kept in the user's state folder (package
-// registry), with what else there is to know of the loop: it is written about once a second while the loop spends, by
-// the process that has the folder's lock, and nobody who edits the state file meets it. What others write there
-// meanwhile counts for nothing. It is believed for its loop in its folder alone. A loop that is handed on to another
-// machine takes all with it in its state file, and has none of it here.
+// record is what is kept of the loop of a folder beside its state file: in the user's state folder (package registry),
+// with what else there is to know of the loop. It is written about once a second while the loop spends, by the process
+// that has the folder's lock, and nobody who edits the state file meets it. What others write there meanwhile counts for
+// nothing. It is believed for its loop in its folder alone. A loop that is handed on to another machine takes all with it
+// in its state file, and has none of it here.
+type record struct {
+	root   string      // the folder without links
+	drives atomic.Bool // this process has the folder's lock
+
+	mu     sync.Mutex
+	driven driven
+}
+
+// driven is the loop that this process drives.
 type driven struct {
 	id     string
 	ours   []byte         // nil: nothing is known
@@ -37,82 +48,93 @@ func unkept(folder, id string, err error) error {
 // Note keeps our part of a state. The state file isn't touched.
 func (f *File) Note(s State) error {
 	f.ignore()
-	f.recording.Lock()
-	defer f.recording.Unlock()
+	return f.record.note(s, f.IsFleets)
+}
+
+// note keeps our part of a state, for this process alone where the loop is a fleet's.
+func (r *record) note(s State, isFleets bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	ours := s.ours()
-	if s.LoopID = cmp.Or(f.driven.id, s.LoopID); s.LoopID == "" || f.driven.isKept && bytes.Equal(ours, f.driven.ours) {
+	if s.LoopID = cmp.Or(r.driven.id, s.LoopID); s.LoopID == "" || r.driven.isKept && bytes.Equal(ours, r.driven.ours) {
 		return nil // another tool's, which has no name until it is taken up
 	}
 	if ours == nil {
 		return errors.New("state not written: a time in it has a year that is none")
 	}
-	if f.IsFleets {
-		f.driven.id, f.driven.ours, f.driven.isKept = s.LoopID, ours, true
+	if isFleets {
+		r.driven.id, r.driven.ours, r.driven.isKept = s.LoopID, ours, true
 		return nil
 	}
-	e := f.driven.entry
+	e := r.driven.entry
 	if e.LoopID != s.LoopID {
-		e, _, _ = registry.Get(f.root, s.LoopID)
+		e, _, _ = registry.Get(r.root, s.LoopID)
 	}
-	e.LoopID, e.Folder, e.Counts, e.Iteration = s.LoopID, f.root, ours, s.Iteration
+	e.LoopID, e.Folder, e.Counts, e.Iteration = s.LoopID, r.root, ours, s.Iteration
 	if e.StartedAt.IsZero() {
 		e.StartedAt = s.StartedAt
 	}
 	if err := registry.Set(e); err != nil {
-		return unkept(f.root, s.LoopID, err)
+		return unkept(r.root, s.LoopID, err)
 	}
-	if f.drives.Load() {
-		f.driven = driven{s.LoopID, ours, e, true}
+	if r.drives.Load() {
+		r.driven = driven{s.LoopID, ours, e, true}
 	}
 	return nil
 }
 
 // Register keeps what else there is to know of the loop that is driven here.
-func (f *File) Register(e registry.Entry) error {
-	f.recording.Lock()
-	defer f.recording.Unlock()
-	e.Counts = f.driven.entry.Counts
-	f.driven.entry = e
-	return registry.Set(e)
-}
+func (f *File) Register(e registry.Entry) error { return f.record.register(e) }
 
 // Describe is Register that may wait until something else is kept of the loop. That is soon, as it counts.
 func (f *File) Describe(e registry.Entry) error {
-	if f.IsFleets {
-		return f.Register(e)
+	if f.IsFleets { // which keeps nothing else
+		return f.record.register(e)
 	}
-	f.recording.Lock()
-	defer f.recording.Unlock()
-	e.Counts = f.driven.entry.Counts
-	f.driven.entry, f.driven.isKept = e, false
+	f.record.describe(e)
 	return nil
+}
+
+func (r *record) register(e registry.Entry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.Counts = r.driven.entry.Counts
+	r.driven.entry = e
+	return registry.Set(e)
+}
+
+func (r *record) describe(e registry.Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.Counts = r.driven.entry.Counts
+	r.driven.entry, r.driven.isKept = e, false
 }
 
 // withOurs is what a state file says with what is ours, where anything of it is kept. What is in
 // the file of that is then of an older version, or somebody's idea. The error is that a later version
 // has written it, and this one could lose its counts.
-func (f *File) withOurs(s State) (State, error) {
-	f.recording.Lock()
-	defer f.recording.Unlock()
-	if f.driven.ours == nil {
-		found, e, err := f.recorded(s.clone())
-		if err != nil || e.LoopID == "" || !f.drives.Load() {
+func (r *record) withOurs(s State) (State, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.driven.ours == nil {
+		found, e, err := r.recorded(s.clone())
+		if err != nil || e.LoopID == "" || !r.drives.Load() {
 			return found, err
 		}
-		f.driven = driven{s.LoopID, found.ours(), e, e.Folder == f.root}
+		r.driven = driven{s.LoopID, found.ours(), e, e.Folder == r.root}
 	}
-	s.LoopID = f.driven.id
-	return s.with(f.driven.ours), nil
+	s.LoopID = r.driven.id
+	return s.with(r.driven.ours), nil
 }
 
 // recorded is a state with what is kept of it, and where: the zero entry is nowhere. That of a folder that was moved, or
 // of which this one is a copy, is looked for by the loop's id: what was spent is never forgotten, and the rest
 // belongs to whoever is there still. What is kept of a folder that was moved moves to whoever drives it.
-func (f *File) recorded(s State) (State, registry.Entry, error) {
+func (r *record) recorded(s State) (State, registry.Entry, error) {
 	if s.LoopID == "" {
 		return s, registry.Entry{}, nil
 	}
-	if e, ok, err := registry.Get(f.root, s.LoopID); err != nil {
+	if e, ok, err := registry.Get(r.root, s.LoopID); err != nil {
 		return State{}, e, err
 	} else if ok && e.Counts != nil {
 		return s.with(e.Counts), e, nil
@@ -126,8 +148,8 @@ func (f *File) recorded(s State) (State, registry.Entry, error) {
 			s.Cost, s.UnknownCosts, s.HatCosts, s.Elapsed, s.Tokens = moved.Cost, moved.UnknownCosts, moved.HatCosts, moved.Elapsed, moved.Tokens
 			return s, e, nil
 		}
-		if f.drives.Load() && registry.Move(e, f.root) == nil {
-			e.Folder = f.root
+		if r.drives.Load() && registry.Move(e, r.root) == nil {
+			e.Folder = r.root
 		}
 		return moved, e, nil
 	}
@@ -135,21 +157,21 @@ func (f *File) recorded(s State) (State, registry.Entry, error) {
 }
 
 // forget takes away what the loop counts that is driven here. The rest of what is known of it stays.
-func (f *File) forget() {
-	f.recording.Lock()
-	defer f.recording.Unlock()
-	if f.driven.id != "" {
-		_ = registry.DropCounts(f.root, f.driven.id)
+func (r *record) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.driven.id != "" {
+		_ = registry.DropCounts(r.root, r.driven.id)
 	}
-	f.driven = driven{}
+	r.driven = driven{}
 }
 
 // drive takes note of whether this process drives the folder's loop.
-func (f *File) drive(now bool) {
-	f.recording.Lock()
-	defer f.recording.Unlock()
-	f.driven = driven{}
-	f.drives.Store(now)
+func (r *record) drive(now bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.driven = driven{}
+	r.drives.Store(now)
 }
 
 // CanKeep says why what the loop counts can't be kept, as far as that can be told without writing.

@@ -37,7 +37,7 @@ func TestALoopThatEndsWhileItIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := open(t, f.root)
-	reader.recording.Lock() // it has read the file, and not yet what is beside it
+	reader.record.mu.Lock() // it has read the file, and not yet what is beside it
 	seen := make(chan error, 1)
 	go func() {
 		s, err := reader.Load()
@@ -51,7 +51,7 @@ func TestALoopThatEndsWhileItIsRead(t *testing.T) {
 	if err := f.Remove(); err != nil {
 		t.Fatal(err)
 	}
-	reader.recording.Unlock()
+	reader.record.mu.Unlock()
 	if err := <-seen; !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}

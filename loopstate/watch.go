@@ -123,7 +123,7 @@ func (w *watcher) concerns(path string) bool {
 	if base == stateDir || base == filepath.Base(Name) || path == w.target {
 		return true
 	}
-	return base == filepath.Base(lockName) && !w.file.drives.Load()
+	return base == filepath.Base(lockName) && !w.file.record.drives.Load()
 }
 
 func (f *File) fingerprint() fileState {
