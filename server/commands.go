@@ -72,9 +72,9 @@ func (m *manager) table() map[string]command {
 		wire.CommandPlan:    with(s.plan),
 		wire.CommandMark:    with(func(ctx context.Context, p wire.MarkParams) (any, error) { return m.Docs.Mark(ctx, p) }),
 		wire.CommandHelp:    with(m.help),
-		wire.CommandDoctor:  with(m.doctor),
-		wire.CommandAgents:  with(s.listAgents),
-		wire.CommandHats:    with(s.listHats),
+		wire.CommandDoctor:  with(c.ofFolder(m.doctor)),
+		wire.CommandAgents:  with(c.ofFolder(func(ctx context.Context, folder string) any { return c.service.Agents(ctx, folder) })),
+		wire.CommandHats:    with(c.ofFolder(func(_ context.Context, folder string) any { return c.service.Hats(folder) })),
 		wire.CommandSandbox: with(s.sandbox),
 		wire.CommandTool:    with(m.tool),
 	}

@@ -13,13 +13,20 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// doctor checks the folder that is named, or the workspace's only one.
-func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) {
-	path, err := m.workspace.FolderPath(p.Folder)
-	if err != nil && p.Folder != "" {
-		return nil, err
+// ofFolder is a command about the folder that is named, the workspace's only one, or none.
+func (c *controls) ofFolder(answer func(ctx context.Context, folder string) any) func(context.Context, wire.FolderParams) (any, error) {
+	return func(ctx context.Context, p wire.FolderParams) (any, error) {
+		folder, err := c.workspace.FolderPath(p.Folder)
+		if err != nil && p.Folder != "" {
+			return nil, err
+		}
+		return answer(ctx, folder), nil
 	}
-	return answers.DoctorResult{Checks: m.reader.service.Doctor(ctx, m.version, path)}, nil
+}
+
+// doctor says what a folder, "" for none, lacks.
+func (m *manager) doctor(ctx context.Context, folder string) any {
+	return answers.DoctorResult{Checks: m.controls.service.Doctor(ctx, m.version, folder)}
 }
 
 func (s *starter) sandbox(ctx context.Context, p wire.SandboxParams) (any, error) {

@@ -67,7 +67,8 @@ func TestALoopThatRunsIsNotLanded(t *testing.T) {
 	s := &Service{}
 	_, _, landed := s.Land(t.Context(), tree, merges)
 	_, discarded := s.Discard(t.Context(), tree, wire.LandParams{Confirmed: true})
-	for what, err := range map[string]error{"landing": landed, "a discard": discarded} {
+	_, settled := s.Settle(t.Context(), tree, merges, "")
+	for what, err := range map[string]error{"landing": landed, "a discard": discarded, "a commit": settled} {
 		if refused, ok := errors.AsType[*worktree.Refused](err); !ok || refused.Reason != worktree.ReasonRunning {
 			t.Errorf("%s says %v", what, err)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // newTrust is the command that lets a folder's file count. It shows what it trusts
@@ -28,9 +27,8 @@ file names stays trusted even if it changes.`,
 	}
 	forget := cmd.Flags().Bool("forget", false, "don't trust it any more")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		files := filesOf(dir)
 		if *forget {
-			known, err := files.Forget()
+			known, err := filesOf(dir).Forget()
 			if err != nil {
 				return err
 			}
@@ -41,33 +39,18 @@ file names stays trusted even if it changes.`,
 			fmt.Fprintf(cmd.OutOrStdout(), said, terminal.Line(dir))
 			return nil
 		}
-		known := true
-		for range 2 { // the file, then with it what else there is
-			settings, err := files.Load()
-			untrusted := settings.Trust
-			if err == nil && untrusted == nil {
-				err = files.CheckAgents(start.BroughtTo(settings))
+		trusted, err := local.Trust(dir)
+		for _, what := range trusted {
+			said := terminal.Line(what.File) + " is trusted now; it says"
+			if what.Agents {
+				said = "the folder's files for agents are trusted now"
 			}
-			if err != nil && !errors.As(err, &untrusted) {
-				return badConfig(err)
-			}
-			if untrusted == nil {
-				break
-			}
-			known = false
-			what := terminal.Line(untrusted.File) + " is trusted now; it says"
-			if untrusted.Agents {
-				what = "the folder's files for agents are trusted now"
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s\n  %s\n", what, strings.Join(untrusted.Lines(), "\n  "))
-			if err := untrusted.Remember(); err != nil {
-				return err
-			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s\n  %s\n", said, strings.Join(what.Lines(), "\n  "))
 		}
-		if known {
+		if err == nil && len(trusted) == 0 {
 			fmt.Fprintln(cmd.OutOrStdout(), "there is nothing to trust: what it says counts already")
 		}
-		return nil
+		return badConfig(err)
 	})
 }
 
