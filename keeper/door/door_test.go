@@ -30,8 +30,11 @@ type house struct {
 
 	until chan struct{} // what the loop is asked for is done when this is closed; nil: at once
 
+	looked chan struct{} // gets a signal each time somebody has looked how the loop stands, and waits for that to be taken; nil: nobody waits
+
 	mu    sync.Mutex
 	asked []loop.Request
+	title string // of the loop
 }
 
 // inHouse has a test done in a bubble, with a loop that has begun unless isComing.
@@ -48,8 +51,18 @@ func inHouse(t *testing.T, isComing bool, test func(h *house)) {
 
 func (h *house) begins() { h.door.Begun(h, h.Open("ralph-door", true)) }
 
-func (h *house) ID() string          { return "ralph-door" }
-func (h *house) Status() loop.Status { return loop.Status{LoopID: h.ID(), Iteration: 7} }
+func (h *house) ID() string { return "ralph-door" }
+
+func (h *house) Status() loop.Status {
+	h.mu.Lock()
+	now := loop.Status{LoopID: h.ID(), Iteration: 7, Title: h.title}
+	looked := h.looked
+	h.mu.Unlock()
+	if looked != nil {
+		looked <- struct{}{}
+	}
+	return now
+}
 
 func (h *house) Do(pid int, q loop.Request) loop.Reply {
 	if h.until != nil {
@@ -58,6 +71,7 @@ func (h *house) Do(pid int, q loop.Request) loop.Reply {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, q)
+	h.title = q.Text
 	return loop.Reply{Iteration: pid}
 }
 
@@ -97,11 +111,19 @@ func (h *house) comes(hello client.Hello) *guest {
 // hears reads up to the first frame of a kind, or the end of the connection.
 func (g *guest) hears(kind string) client.Frame {
 	g.h.t.Helper()
+	for g.hearsAny(); g.last.Kind != kind; g.hearsAny() {
+	}
+	return g.last
+}
+
+// hearsAny reads up to the next frame.
+func (g *guest) hearsAny() {
+	g.h.t.Helper()
 	for {
 		line, err := g.in.ReadBytes('\n')
 		switch {
 		case err != nil:
-			g.h.t.Fatalf("%v behind %q, without %q", err, g.told, kind)
+			g.h.t.Fatalf("%v behind %q", err, g.told)
 		case bytes.HasPrefix(line, []byte(journal.LineHead)):
 			g.told = append(g.told, "line")
 			continue
@@ -110,10 +132,42 @@ func (g *guest) hears(kind string) client.Frame {
 		if err := json.Unmarshal(line, &g.last); err != nil {
 			g.h.t.Fatal(err)
 		}
-		if g.told = append(g.told, g.last.Kind); g.last.Kind == kind {
-			return g.last
-		}
+		g.told = append(g.told, g.last.Kind)
+		return
 	}
+}
+
+// Who hears that something was done sees it: the answer comes behind the status, even where that was looked at just before.
+func TestAnAnswerComesBehindTheStatusThatItBrought(t *testing.T) {
+	inHouse(t, false, func(h *house) {
+		g := h.comes(client.Hello{})
+		g.hears(client.Status)
+		looked := make(chan struct{})
+		h.mu.Lock()
+		h.looked = looked
+		h.mu.Unlock()
+		synctest.Wait()
+		time.Sleep(2 * statusEvery) // it is looked at now, and waits to tell what it has seen
+		go func() {
+			data, _ := json.Marshal(client.Frame{Kind: client.Do, N: 1, Request: &loop.Request{Do: loop.DoPause, Steering: loop.Steering{Text: "done"}}})
+			_, _ = g.conn.Write(append(data, '\n'))
+		}()
+		synctest.Wait() // it is done
+		h.mu.Lock()
+		h.looked = nil
+		h.mu.Unlock()
+		<-looked
+		seen := ""
+		for g.last.Kind != client.Reply {
+			if g.hearsAny(); g.last.Kind == client.Status {
+				seen = g.last.Status.Title
+			}
+		}
+		if seen != "done" {
+			t.Errorf("behind %q it is answered, and the status is of before: %q", g.told, seen)
+		}
+		g.conn.Close()
+	})
 }
 
 func TestAWindowIsToldToTheEnd(t *testing.T) {

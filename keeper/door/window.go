@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -275,10 +276,12 @@ func urgentOf(s loop.Status) urgent {
 	return u
 }
 
-// tell tells what there is now. isOver says that this was all.
+// tell tells what there is now. isOver says that this was all. An answer comes behind what it has changed, so frames are
+// taken before it is looked how the loop stands.
 func (t *teller) tell() (isOver bool, err error) {
 	t.mu.Lock()
-	end := t.end
+	end, frames := t.end, t.frames
+	t.frames = nil
 	t.mu.Unlock()
 	t.sent = false
 	for {
@@ -299,11 +302,7 @@ func (t *teller) tell() (isOver bool, err error) {
 			break
 		}
 	}
-	t.tellStatus()
-	t.mu.Lock()
-	frames := t.frames
-	t.frames = nil
-	t.mu.Unlock()
+	t.tellStatus(slices.ContainsFunc(frames, func(f client.Frame) bool { return f.Kind == client.Reply }))
 	for _, f := range frames {
 		t.write(f)
 	}
@@ -328,11 +327,11 @@ func (t *teller) deliver(l journal.Lines) error {
 // statusEvery is how often it is looked at how the loop stands: not all of it is news of the journal.
 const statusEvery = time.Second
 
-// tellStatus tells how the loop stands, if that is new: at once, or a while after it was told last.
-func (t *teller) tellStatus() {
+// tellStatus tells how the loop stands, if that is new: now, or where it can wait a while after it was told last.
+func (t *teller) tellStatus(isWanted bool) {
 	now := t.status()
 	is := urgentOf(now)
-	if t.next = statusPace - time.Since(t.lastAt); t.next > 0 && is == t.urgent {
+	if t.next = statusPace - time.Since(t.lastAt); t.next > 0 && is == t.urgent && !isWanted {
 		return
 	}
 	t.next = statusEvery
