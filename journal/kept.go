@@ -26,7 +26,7 @@ type kept struct {
 func (k *kept) Open(path string, handedOn bool) string {
 	var err error
 	if path != "" {
-		if k.writer, err = history.ContinueWriter(k.cfg.History, k.cfg.Folder, path); err == nil {
+		if k.writer, err = history.ContinueWriter(k.cfg.Storage.History, k.cfg.Folder, path); err == nil {
 			return k.writer.Path()
 		}
 		isTheirs := handedOn && errors.Is(err, history.ErrElsewhere) // of the process that had the loop
@@ -34,7 +34,7 @@ func (k *kept) Open(path string, handedOn bool) string {
 			k.failed = err
 		}
 	}
-	if k.writer, err = history.NewWriter(k.cfg.History, k.cfg.Folder); err != nil {
+	if k.writer, err = history.NewWriter(k.cfg.Storage.History, k.cfg.Folder); err != nil {
 		k.failed = err
 	}
 	return k.writer.Path()

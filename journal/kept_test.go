@@ -25,7 +25,7 @@ func keeping(t *testing.T, id string) (l told, path string) {
 	t.Helper()
 	w := &watcher{}
 	r := NewRecorder(w)
-	r.kept.cfg = setup.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}}
+	r.kept.cfg = setup.Config{Folder: t.TempDir(), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}}
 	path = r.kept.Open("", false)
 	r.kept.Begin(loop.Status{LoopID: id, Title: "Build it", Session: stream.SessionStart{Backend: "pi"}})
 	return told{r, w, r.Open(id, true)}, path
@@ -83,7 +83,8 @@ func TestAStoryBeginsWithItsPrompt(t *testing.T) {
 	long := strings.Repeat("Build it. ", wire.MaxText/5)
 	for loopID, goesOn := range map[string]bool{"ralph-a": false, "ralph-b": true} {
 		r := NewRecorder(&watcher{})
-		r.kept.cfg = setup.Config{Folder: t.TempDir(), Prompt: long, Continue: goesOn, History: history.Options{Folder: t.TempDir()}}
+		r.kept.cfg = setup.Config{Folder: t.TempDir(), Prompt: long, Continue: goesOn,
+			Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}}
 		r.kept.Open("", false)
 		r.kept.Begin(loop.Status{LoopID: loopID, Title: "Build it"})
 		log := r.Open(loopID, true)

@@ -30,7 +30,7 @@ func (r *Recorder) Keep(cfg setup.Config, host *setup.Host) { r.kept.cfg, host.S
 // Open begins to write the journal of a loop. It is kept as long as session files are, or removed at the
 // loop's end.
 func (r *Recorder) Open(loopID string, keep bool) *Log {
-	r.log.open(r.kept.cfg.Folder, loopID, r.kept.cfg.History, keep)
+	r.log.open(r.kept.cfg.Folder, loopID, r.kept.cfg.Storage.History, keep)
 	return r.log
 }
 

@@ -25,5 +25,5 @@ func Start(cfg setup.Config, host setup.Host, at notify.At) (Driven, error) {
 		return Driven{}, err
 	}
 	told.Begun(l.ID())
-	return Driven{l, story.Open(l.ID(), !cfg.History.Off), told}, nil
+	return Driven{l, story.Open(l.ID(), !cfg.Storage.History.Off), told}, nil
 }

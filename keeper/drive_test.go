@@ -44,7 +44,7 @@ func echoes(t *testing.T) setup.Config {
 		t.Fatal(err)
 	}
 	cfg := setup.Config{
-		Folder: t.TempDir(), Prompt: "Build it\nnow", Said: settings.Said{Instruct: new(false)}, Limits: limits.Default(), History: history.Options{Folder: t.TempDir()},
+		Folder: t.TempDir(), Prompt: "Build it\nnow", Said: settings.Said{Instruct: new(false)}, Limits: limits.Default(), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
 	}
 	cfg.Backend.Name, cfg.Backend.Command, cfg.Backend.Args = "custom", "/bin/cat", []string{said}
 	cfg.Backend.Prompt, cfg.Backend.Output = "stdin", decode.FormatPi
@@ -62,7 +62,7 @@ func runs(t *testing.T, cfg setup.Config, obs loop.Observer) (session string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := r.Open(l.ID(), !cfg.History.Off)
+	log := r.Open(l.ID(), !cfg.Storage.History.Off)
 	defer log.Close()
 	if end := l.Wait(); end.Reason != loop.StopMaxIterations {
 		t.Errorf("it ended: %+v", end)
@@ -104,11 +104,11 @@ func TestALoopIsKeptInOneSession(t *testing.T) {
 func TestALoopThatIsNotKept(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	cfg, w := echoes(t), &watcher{}
-	cfg.History.Off = true
+	cfg.Storage.History.Off = true
 	if path := runs(t, cfg, w); path != "" || len(w.warnings) > 1 { // that nothing verifies it, maybe
 		t.Errorf("session %q, %q", path, w.warnings)
 	}
-	if files, err := os.ReadDir(cfg.History.Folder); err != nil || len(files) > 0 {
+	if files, err := os.ReadDir(cfg.Storage.History.Folder); err != nil || len(files) > 0 {
 		t.Errorf("there are %v, %v", files, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestALoopGoesOnWithoutItsHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, w := echoes(t), &watcher{}
-	cfg.History.Folder = filepath.Join(file, "below")
+	cfg.Storage.History.Folder = filepath.Join(file, "below")
 	runs(t, cfg, w)
 	if n := strings.Count(strings.Join(w.warnings, "\n"), "history is not complete"); n != 1 {
 		t.Errorf("%d warnings: %q", n, w.warnings)
@@ -136,7 +136,7 @@ func TestAStartThatFailsIsNotKept(t *testing.T) {
 	if _, err := Start(cfg, setup.Host{}, notify.At{}); err == nil {
 		t.Fatal(errors.New("it has begun"))
 	}
-	if files, err := os.ReadDir(cfg.History.Folder); err != nil || len(files) > 0 {
+	if files, err := os.ReadDir(cfg.Storage.History.Folder); err != nil || len(files) > 0 {
 		t.Errorf("there are %v, %v", files, err)
 	}
 }

@@ -35,7 +35,7 @@ func (s *starter) dryRun(ctx context.Context, asked, p wire.StartParams, request
 		return wire.OffersInstead(reason, wire.CommandStart, argument)
 	})
 	if preview.Sources != nil {
-		result.Offers = answers.OffersAtStart(preview.Config.Suggested, start.Permits(ctx, preview.Config), argument)
+		result.Offers = answers.OffersAtStart(preview.Config.Verification.Suggested, start.Permits(ctx, preview.Config), argument)
 	}
 	return result, err
 }

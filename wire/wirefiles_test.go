@@ -163,7 +163,9 @@ func exampleDryRun() answers.DryRunResult {
 	pi, _ := backends.Lookup("pi")
 	r := answers.PreviewOf(setup.Config{
 		Folder: "/w/app", Prompt: "Build X", Backend: pi, Model: "claude-sonnet", Args: []string{"--thinking", "high"}, Hat: "builder", Promise: "DONE",
-		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour}, Verify: verify.Check{Shell: "go test ./...", When: verify.OnPromise},
+		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10,
+			MaxDuration: 4 * time.Hour}, Verification: setup.Verification{Check: verify.Check{Shell: "go test ./...",
+			When: verify.OnPromise}},
 	}, start.Sources{"maxIterations": config.FromDefault, "maxCostUsd": config.FromFolder, "model": config.FromEditor, "completionPromise": config.FromPrompt, "verify": config.FromStart},
 		[]string{"/bin/pi", "-p"}, "Build X", "0.87.1")
 	r.Warnings = []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to accept it, run ralph-lsp trust"}

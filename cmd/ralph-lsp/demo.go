@@ -105,7 +105,7 @@ func demoConfig(folder string, fast bool) (setup.Config, error) {
 	bounds.MaxIterations = 5 // three are needed
 	return setup.Config{
 		Folder: folder, Prompt: demo.Prompt, Backend: agent, Promise: demo.Promise, Limits: bounds, Version: programVersion(),
-		History: history.Options{Off: true}, // the folder is gone soon
+		Storage: setup.Storage{History: history.Options{Off: true}}, // the folder is gone soon
 	}, nil
 }
 

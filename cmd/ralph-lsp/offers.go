@@ -40,7 +40,7 @@ func (l *loopFlags) offer(cmd *cobra.Command, r *start.Resolver, cfg setup.Confi
 			changed = true
 		}
 	}
-	if s := cfg.Suggested; s.Command != "" {
+	if s := cfg.Verification.Suggested; s.Command != "" {
 		question := fmt.Sprintf("There is %s here. Is the loop done only when %q passes, too? [Y/n] ", terminal.Line(s.File), s.Command)
 		switch answer, asked := prompt(cmd, question); {
 		case asked && answer == leaves:

@@ -252,7 +252,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 		if err != nil {
 			return fmt.Errorf("finding the folder %s: %w", l.record, err)
 		}
-		cfg.RecordDir = dir
+		cfg.Storage.Recordings = dir
 	}
 	if l.detach {
 		return detached(cmd, l.shown.spare, cfg, func(id string) {
@@ -290,7 +290,7 @@ func (l *loopFlags) follow(cmd *cobra.Command, cfg setup.Config, begun func(id s
 		host.Printed = keeper.PrintedBy(os.Getpid())
 	} else {
 		l.once.next = make(chan struct{}, 1)
-		cfg.Changes.AsIs = true // so that program need make no tree of the folder
+		cfg.Storage.Changes.AsIs = true // so that program need make no tree of the folder
 		l.shown.next = l.once.next
 	}
 	return driveOnce(cfg, host, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, func(drives keeper.Driven, over <-chan struct{}) {

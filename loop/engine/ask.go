@@ -10,7 +10,7 @@ import (
 // openDesk makes the desk at which the loop's agents ask.
 func (l *questions) openDesk() *ask.Desk {
 	return &ask.Desk{
-		On: l.cfg.Ask, Timeout: l.cfg.AskTimeout, Mark: l.mark,
+		On: l.cfg.Asking.On, Timeout: l.cfg.Asking.Timeout, Mark: l.mark,
 		Reader: ask.Reader{
 			Dir: l.dir, Folder: l.cfg.Folder,
 			Hides: func(path string) bool { return l.walls.Hides(path) }, // the agent can read what it asks in the session file

@@ -46,7 +46,7 @@ func asking(t *testing.T, configure func(*setup.Config), during func(r *rig, ask
 		})
 	}
 	r = prepare(t, nil, func(c *setup.Config) {
-		c.Ask = true
+		c.Asking.On = true
 		if configure != nil {
 			configure(c)
 		}
@@ -237,13 +237,14 @@ func TestNobodyAnswersInTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var denied run
 		denied.result = stream.Result{Text: "refused", ToolCalls: 1, Denials: []stream.Denial{{Tool: "Bash", ID: "call-1"}}}
-		r := asking(t, func(c *setup.Config) { c.AskTimeout = 10 * time.Minute }, func(r *rig, asks func(stream.Question) chan backends.Answer) {
-			began := time.Now()
-			a := <-asks(wants("1", "Bash", `{"command":"ls"}`))
-			if waited := time.Since(began); a.Yes || !strings.Contains(a.Text, "nobody answered within 10m") || waited != 10*time.Minute {
-				t.Errorf("after %v: %+v", waited, a)
-			}
-		}, promise)
+		r := asking(t, func(c *setup.Config) { c.Asking.Timeout = 10 * time.Minute },
+			func(r *rig, asks func(stream.Question) chan backends.Answer) {
+				began := time.Now()
+				a := <-asks(wants("1", "Bash", `{"command":"ls"}`))
+				if waited := time.Since(began); a.Yes || !strings.Contains(a.Text, "nobody answered within 10m") || waited != 10*time.Minute {
+					t.Errorf("after %v: %+v", waited, a)
+				}
+			}, promise)
 		r.over(loop.StopPromise, 2)
 	})
 }
@@ -324,7 +325,7 @@ func TestANoOfTheUsersEndsNoLoop(t *testing.T) {
 					r.Answer(r.open(0).ID, ask.Answer{Kind: ask.Deny, By: by})
 				}
 			}
-			r = prepare(t, nil, func(c *setup.Config) { c.Ask, c.Limits.MaxIterations = true, 4 }, runs...)
+			r = prepare(t, nil, func(c *setup.Config) { c.Asking.On, c.Limits.MaxIterations = true, 4 }, runs...)
 			if err := r.begin(); err != nil {
 				t.Fatal(err)
 			}
@@ -342,11 +343,14 @@ func TestANoOfTheUsersEndsNoLoop(t *testing.T) {
 // After a kill nobody waits for the old answers, and a stranger's file allows nothing.
 func TestALoopThatGoesOnAsksAnew(t *testing.T) {
 	for _, stranger := range []bool{false, true} {
-		left := setup.Config{Ask: true, Said: settings.Said{Permissions: "ask"}, Promise: "DONE", Limits: limits.Default()}.NewState("ralph-test", time.Now())
+		left := setup.Config{Asking: setup.Asking{On: true}, Said: settings.Said{Permissions: "ask"}, Promise: "DONE",
+			Limits: limits.Default()}.NewState("ralph-test", time.Now())
 		left.Prompt = "Build it"
 		left.Allowed = []string{"Bash(ls)"}
 		bubble(t, func(t *testing.T) {
-			r := prepare(t, &left, func(c *setup.Config) { c.Ask, c.Said.Permissions, c.Continue, c.Stranger = true, "ask", true, stranger }, promise)
+			r := prepare(t, &left, func(c *setup.Config) {
+				c.Asking.On, c.Said.Permissions, c.Continue, c.Stranger = true, "ask", true, stranger
+			}, promise)
 			if err := r.begin(); err != nil {
 				t.Fatal(err)
 			}

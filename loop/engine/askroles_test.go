@@ -50,7 +50,8 @@ func TestEachHatAsks(t *testing.T) {
 		builds.during = asksIn(&r, 1, "git commit -m build", &got, func(q ask.Question) { t.Errorf("the builder asks: %+v", q) })
 		reviews.during = asksIn(&r, 2, "git push", &got, answers(ask.Deny, "not yet"))
 		done.during = asksIn(&r, 3, "git push", &got, answers(ask.Once, ""))
-		r = prepare(t, nil, func(c *setup.Config) { team(c); c.Ask = true; c.Roles[1].MayFinish = new(true) }, plans, builds, reviews, done)
+		r = prepare(t, nil, func(c *setup.Config) { team(c); c.Asking.On = true; c.Roles.Hats[1].MayFinish = new(true) }, plans, builds,
+			reviews, done)
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +81,7 @@ func TestAReviewerAsks(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		r = prepareVerified(t, nil, []checked{passes}, func(c *setup.Config) { critic(c); c.Ask = true }, promise, reviews)
+		r = prepareVerified(t, nil, []checked{passes}, func(c *setup.Config) { critic(c); c.Asking.On = true }, promise, reviews)
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,8 @@ func TestAReviewerGetsNoTimeOfTheIterations(t *testing.T) {
 			r.Answer(q.ID, ask.Answer{Kind: ask.Once})
 		})
 		slow.lasts = 30 * time.Minute
-		r = prepareVerified(t, nil, []checked{passes}, func(c *setup.Config) { critic(c); c.Ask = true; c.Limits.IdleTimeout = 0 }, first, slow)
+		r = prepareVerified(t, nil, []checked{passes},
+			func(c *setup.Config) { critic(c); c.Asking.On = true; c.Limits.IdleTimeout = 0 }, first, slow)
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +150,8 @@ func TestHowAReviewersQuestionEnds(t *testing.T) {
 						t.Errorf("%d are open", left)
 					}
 				}
-				r = prepareVerified(t, nil, []checked{passes}, func(c *setup.Config) { critic(c); c.Ask, c.AskTimeout = true, tt.timeout }, promise, reviews)
+				r = prepareVerified(t, nil, []checked{passes},
+					func(c *setup.Config) { critic(c); c.Asking.On, c.Asking.Timeout = true, tt.timeout }, promise, reviews)
 				if err := r.begin(); err != nil {
 					t.Fatal(err)
 				}
@@ -184,20 +187,21 @@ func TestAgentsOfAStepAsk(t *testing.T) {
 			}
 			return p
 		}
-		r, tr = crewed(t, []string{"a b", "c"}, func(c *setup.Config) { c.Ask, c.Limits.IdleTimeout = true, time.Minute }, map[string][]run{
-			"a": {asks("a", "make", func(chan backends.Answer) {})}, // it doesn't wait for the answer
-			"b": {asks("b", "make", func(told chan backends.Answer) {
-				time.Sleep(time.Hour)
-				if q := r.open(0); len(r.Status().Questions) != 1 || q.Agent != "b" {
-					t.Errorf("open are %+v", r.Status().Questions)
-				}
-				if err := r.Answer(r.open(0).ID, ask.Answer{Kind: ask.ForLoop}); err != nil {
-					t.Error(err)
-				}
-				last = append(last, <-told)
-			})},
-			"c": {asks("c", "make", func(told chan backends.Answer) { last = append(last, <-told) })}, // what the loop may, it may
-		})
+		r, tr = crewed(t, []string{"a b", "c"}, func(c *setup.Config) { c.Asking.On, c.Limits.IdleTimeout = true, time.Minute },
+			map[string][]run{
+				"a": {asks("a", "make", func(chan backends.Answer) {})}, // it doesn't wait for the answer
+				"b": {asks("b", "make", func(told chan backends.Answer) {
+					time.Sleep(time.Hour)
+					if q := r.open(0); len(r.Status().Questions) != 1 || q.Agent != "b" {
+						t.Errorf("open are %+v", r.Status().Questions)
+					}
+					if err := r.Answer(r.open(0).ID, ask.Answer{Kind: ask.ForLoop}); err != nil {
+						t.Error(err)
+					}
+					last = append(last, <-told)
+				})},
+				"c": {asks("c", "make", func(told chan backends.Answer) { last = append(last, <-told) })}, // what the loop may, it may
+			})
 		close(begun)
 		end := r.Wait()
 		if end.Reason != loop.StopPromise || !slices.Equal(last, []backends.Answer{{Yes: true}, {Yes: true}}) || end.Duration > time.Minute {

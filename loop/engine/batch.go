@@ -20,7 +20,7 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 		Elsewhere: l.inbox.Elsewhere, Dir: filepath.Join(l.scope.TempDir, "workers"),
 		Prepare: func(command, dir string) error {
 			out := &verify.Output{}
-			check := verify.Check{Shell: command, Timeout: l.cfg.Verify.Timeout}
+			check := verify.Check{Shell: command, Timeout: l.cfg.Verification.Check.Timeout}
 			by := &inspection{checks: l.checks, iteration: run.Iteration, check: check, folder: dir, own: dir}
 			if r := out.Judge(by.run(out)); r.State != verify.Verified {
 				return errors.New(command + " " + r.Why)

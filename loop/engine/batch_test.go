@@ -79,7 +79,7 @@ func besides(t *testing.T, configure func(*setup.Config), happens func(*sideBySi
 	s.rig = prepare(t, nil, func(c *setup.Config) {
 		c.Folder, c.Promise, c.Limits.MaxIterations = s.dir, "", 6
 		c.Said.Plan, c.Said.Workers = "PLAN.md", 3
-		c.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: t.TempDir()}
+		c.Storage.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: t.TempDir()}
 		configure(c)
 		if err := c.Check(); err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func TestTasksSideBySideAreEndedInTheMiddle(t *testing.T) {
 			})
 			s.went(name, tt.why, tt.rows, tt.done)
 			for n, task := range []string{"two", "three"} {
-				file := filepath.Join(s.cfg.Changes.Dir, "*", fmt.Sprintf("iteration-1-task-%d.patch", n+2))
+				file := filepath.Join(s.cfg.Storage.Changes.Dir, "*", fmt.Sprintf("iteration-1-task-%d.patch", n+2))
 				kept, _ := filepath.Glob(file)
 				if len(kept) != 1 || !strings.Contains(contentOf(t, kept[0]), "+"+task+"\n") || strings.Contains(contentOf(t, kept[0]), "PLAN") {
 					t.Errorf("%s: the work on %s is in %q\n%s", name, task, kept, strings.Join(s.log.lines, "\n"))

@@ -65,8 +65,9 @@ func BenchmarkIterationGap(b *testing.B) {
 			bounds := limits.Default()
 			bounds.MaxIterations, bounds.MaxUnchanged = max(b.N, 2), 0
 			l, err := Start(setup.Config{
-				Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Said: settings.Said{Instruct: new(false)},
-				Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: b.TempDir()},
+				Folder: b.TempDir(), Storage: setup.Storage{History: history.Options{Folder: b.TempDir()},
+					Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20,
+						Dir: b.TempDir()}}, Prompt: "x", Limits: bounds, Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom(agent[0], agent[1:], backends.PromptStdin, decode.FormatPi),
 			}, setup.Host{}, w)
 			if err != nil {

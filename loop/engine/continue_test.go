@@ -23,7 +23,7 @@ func TestContinue(t *testing.T) {
 		}
 	}
 	resume := func(c *setup.Config) {
-		*c = setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
+		*c = setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true}
 	}
 	t.Run("with the same iteration", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
@@ -84,7 +84,8 @@ func TestACappedLoopCanBeContinued(t *testing.T) {
 		first.over(loop.StopMaxIterations, 2)
 		more := 3
 		r, err := tryStart(t, nil, func(c *setup.Config) {
-			*c = setup.Config{Folder: first.cfg.Folder, History: c.History, Backend: c.Backend, Continue: true, Change: loop.Patch{Given: limits.Given{MaxIterations: &more}}}
+			*c = setup.Config{Folder: first.cfg.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend,
+				Continue: true, Change: loop.Patch{Given: limits.Given{MaxIterations: &more}}}
 		}, costs(1, "no"))
 		if err != nil {
 			t.Fatal(err)

@@ -125,7 +125,7 @@ func TestGuidanceIsDeliveredToWhoeverBegins(t *testing.T) {
 func TestALimitThatIsRaisedTooLateMakesNoIterationWhole(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dear := stream.Usage{Cost: stream.USD(5)}
-		r, tr := crewed(t, []string{"a a", "b"}, func(c *setup.Config) { c.Limits.MaxCostUSD, c.AtOnce = 5, 1 }, map[string][]run{
+		r, tr := crewed(t, []string{"a a", "b"}, func(c *setup.Config) { c.Limits.MaxCostUSD, c.Roles.AtOnce = 5, 1 }, map[string][]run{
 			"a": {{events: []stream.Event{dear, stream.TurnEnd{StopReason: "stop"}}, result: stream.Result{Text: "found", Usage: dear}}}, "b": {says("never")},
 		})
 		r.log.mu.Lock()

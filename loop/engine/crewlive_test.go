@@ -28,7 +28,7 @@ func minute(text string) run {
 func liveCrew(t *testing.T, steps []string, plays map[string][]run) (*rig, *troupe) {
 	t.Helper()
 	r, tr := crewed(t, steps, func(c *setup.Config) {
-		for _, step := range c.Steps {
+		for _, step := range c.Roles.Steps {
 			for k := range step {
 				step[k].Backend.Prompt = backends.PromptLive
 			}
@@ -162,9 +162,9 @@ func TestTheReviewerIsToldAndTheNextRunToo(t *testing.T) {
 		}
 		approves := says("<promise>APPROVED</promise>")
 		r = prepare(t, nil, func(c *setup.Config) {
-			c.Verify = verify.Check{Reviewer: "critic"}
-			c.Reviewer = setup.Role{Backend: c.Backend}
-			c.Reviewer.Backend.Prompt = backends.PromptLive
+			c.Verification.Check = verify.Check{Reviewer: "critic"}
+			c.Verification.Reviewer = setup.Role{Backend: c.Backend}
+			c.Verification.Reviewer.Backend.Prompt = backends.PromptLive
 		}, says("<promise>DONE</promise>"), review, says("<promise>DONE</promise>"), approves)
 		if err := r.begin(); err != nil {
 			t.Fatal(err)

@@ -65,7 +65,7 @@ func TestAgentsAtOnceGoBeyondTheCapByOneAnswer(t *testing.T) {
 					names, plays[name] = append(names, name), []run{answering(tt.answers, tt.usd)}
 				}
 				r, tr := crewed(t, []string{strings.Join(names, " ")}, func(c *setup.Config) {
-					c.Limits.MaxCostUSD, c.Limits.MaxIterations, c.Limits.IdleTimeout, c.AtOnce = tt.cap, 1, 0, 8
+					c.Limits.MaxCostUSD, c.Limits.MaxIterations, c.Limits.IdleTimeout, c.Roles.AtOnce = tt.cap, 1, 0, 8
 				}, plays)
 				end := r.Wait()
 				if end.Reason != tt.is || end.Cost.USD > tt.most+1e-9 || end.Cost.USD < tt.least-1e-9 || tr.most != tt.atOnce {

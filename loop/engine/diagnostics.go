@@ -39,7 +39,7 @@ func (l *runs) diagnose(patience time.Duration, paths []string) (verify.Diagnosi
 // diagnoseBefore keeps what the editor knows before the loop. Of one that goes on
 // nobody can know it any more: what it has done since would count as old.
 func (l *runs) diagnoseBefore() {
-	if l.host.Diagnose == nil || l.cfg.Continue || !l.cfg.Verify.Has(verify.DiagnosticsGate) {
+	if l.host.Diagnose == nil || l.cfg.Continue || !l.cfg.Verification.Check.Has(verify.DiagnosticsGate) {
 		return
 	}
 	known, err := l.diagnose(knownPatience, nil)

@@ -71,7 +71,7 @@ func diagnosed(t *testing.T, e *editor, configure func(*setup.Config)) *rig {
 	return prepareVerified(t, nil, nil, func(c *setup.Config) {
 		keep(c)
 		c.Limits.MaxIterations = 5
-		c.Verify = verify.Check{When: verify.OnPromise, Diagnostics: verify.DiagnosticsNoNew, MaxFailures: 5}
+		c.Verification.Check = verify.Check{When: verify.OnPromise, Diagnostics: verify.DiagnosticsNoNew, MaxFailures: 5}
 		if configure != nil {
 			configure(c)
 		}
@@ -106,7 +106,7 @@ func TestWhenTheEditorsDiagnosticsCantBeTold(t *testing.T) {
 		"the editor doesn't answer":        {&editor{answers: []func(context.Context) (verify.Diagnosis, error){silent}}, nil},
 		"method not found":                 {&editor{answers: []func(context.Context) (verify.Diagnosis, error){failing}}, nil},
 		"isn't done with shop.go":          {&editor{answers: []func(context.Context) (verify.Diagnosis, error){shows(verify.Diagnosis{Busy: []string{"shop.go"}})}}, nil},
-		"there are no snapshots":           {&editor{}, func(c *setup.Config) { c.Changes.Keep = 0 }},
+		"there are no snapshots":           {&editor{}, func(c *setup.Config) { c.Storage.Changes.Keep = 0 }},
 		"nobody had looked at the file be": {&editor{answers: []func(context.Context) (verify.Diagnosis, error){shows(seen(in(2, "old")))}}, nil},
 	} {
 		bubble(t, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestWhatTheEditorKnewIsKept(t *testing.T) {
 		e := &editor{before: seen(in(2, "y")), answers: []func(context.Context) (verify.Diagnosis, error){shows(seen(in(2, "y"))), shows(seen())}}
 		left.Active = true
 		again := prepareVerified(t, &left, nil, func(c *setup.Config) {
-			c.Continue, c.Folder, c.Changes, c.Verify = true, begun.Folder, begun.Changes, begun.Verify
+			c.Continue, c.Folder, c.Storage.Changes, c.Verification.Check = true, begun.Folder, begun.Storage.Changes, begun.Verification.Check
 		}, promise).by(t, setup.Host{Diagnose: e.diagnose})
 		again.over(loop.StopPromise, 1)
 		if !again.log.has("verify refuted: the editor's diagnostics show 1 new error: shop.go:2:1: y") {

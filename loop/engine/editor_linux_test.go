@@ -20,7 +20,8 @@ import (
 
 // countingLoop is a loop of a shell's that spends nothing and ends quickly, again and again.
 func countingLoop(t *testing.T, script string) setup.Config {
-	c := setup.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Count", Limits: limits.Default()}
+	c := setup.Config{Folder: t.TempDir(), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Prompt: "Count",
+		Limits: limits.Default()}
 	c.Backend = shell("agent", script, backends.PromptStdin).Backend
 	c.Limits.MaxIterations, c.Limits.MaxUnchanged, c.Limits.MaxFailures = 0, 0, 0
 	return c

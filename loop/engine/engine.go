@@ -119,7 +119,7 @@ func (l *engine) runAndVerify(run setup.Run) judge.Report {
 // decide ends the loop if what a run came to is a reason.
 func (l *engine) decide(r judge.Report) (loop.End, bool) {
 	return l.conclude(r, func() loop.StopReason {
-		return judge.Decide(r, l.ending.causeOf(r), l.state.Counts, l.state.Base, l.cfg.Verify, l.state.Status.Limits)
+		return judge.Decide(r, l.ending.causeOf(r), l.state.Counts, l.state.Base, l.cfg.Verification.Check, l.state.Status.Limits)
 	})
 }
 
@@ -283,7 +283,7 @@ func (l *engine) execute(run setup.Run) (judge.Report, error) {
 		return l.planning.runBatch(run)
 	}
 	work := executor.Work{Config: &l.cfg, Run: run}
-	if len(l.cfg.Steps) == 0 {
+	if len(l.cfg.Roles.Steps) == 0 {
 		work.Solo = !run.Turn.IsWave()
 		cfg := l.runs.agentFor(l.cfg.Worn(run.Turn.Hat.Name), work.Solo)
 		if work.Config = &cfg; !work.Solo {

@@ -41,7 +41,8 @@ func walled(t *testing.T, script string) setup.Config {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	c := setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+	c := setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
+		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Network: true}, Backend: shell("agent", script, backends.PromptStdin).Backend}
 	c.Limits.MaxIterations = 2
 	return c
@@ -81,13 +82,15 @@ func TestAllThatALoopStartsIsBehindItsWalls(t *testing.T) {
 		want      string
 	}{
 		"hats": {func(c *setup.Config) {
-			c.Roles = []setup.Role{hat("planner", hats.Start, `echo '<event topic="plan.ready">go</event>'`), hat("builder", "plan.ready", says)}
+			c.Roles.Hats = []setup.Role{hat("planner", hats.Start, `echo '<event topic="plan.ready">go</event>'`),
+				hat("builder", "plan.ready", says)}
 		}, "planner walled\nbuilder walled\n"},
 		"steps": {func(c *setup.Config) {
-			c.Steps = [][]setup.Role{{shell("scout", feels("scout", "echo seen"), backends.PromptStdin)}, {shell("worker", feels("worker", says), backends.PromptStdin)}}
+			c.Roles.Steps = [][]setup.Role{{shell("scout", feels("scout", "echo seen"), backends.PromptStdin)},
+				{shell("worker", feels("worker", says), backends.PromptStdin)}}
 		}, "scout walled\nworker walled\n"},
 		"a verification": {func(c *setup.Config) {
-			c.Verify = verify.Check{Shell: feels("check", "true"), When: verify.OnPromise, MaxFailures: 1}
+			c.Verification.Check = verify.Check{Shell: feels("check", "true"), When: verify.OnPromise, MaxFailures: 1}
 		}, "agent walled\ncheck walled\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +112,7 @@ func TestALoopThatGoesOnHasItsWalls(t *testing.T) {
 	if from.Sandbox != sandbox.Workspace {
 		t.Errorf("what is left of the loop says %q", from.Sandbox)
 	}
-	again := setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true,
+	again := setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true,
 		Sandbox: sandbox.Spec{Mode: from.Sandbox, Engine: from.SandboxEngine}, Change: loop.Patch{Given: limits.Given{MaxIterations: &more}}}
 	runToEnd(t, again, loop.StopMaxIterations)
 	if got := readText(t, filepath.Join(c.Folder, "ran")); got != "agent walled\nagent walled\n" {
@@ -141,7 +144,7 @@ func TestAVerificationHasNoNetwork(t *testing.T) {
 			call := func(name string) string { return "git ls-remote git://" + server.Addr().String() + "/" + name + "; " }
 			c := walled(t, "cat >/dev/null; "+call("agent")+"echo LOOP_COMPLETE")
 			c.Sandbox.VerifyNetwork = network
-			c.Verify = verify.Check{Shell: call("check") + "true", When: verify.OnPromise, MaxFailures: 1}
+			c.Verification.Check = verify.Check{Shell: call("check") + "true", When: verify.OnPromise, MaxFailures: 1}
 			runToEnd(t, c, loop.StopPromise)
 			server.Close()
 			serving.Wait()

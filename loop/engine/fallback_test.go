@@ -52,7 +52,7 @@ func TestFallbacks(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				began := time.Now()
 				r := start(t, func(c *setup.Config) {
-					c.Fallbacks, c.Roles, c.Limits.MaxFailures = slices.Clone(tt.fallbacks), tt.hats, 1
+					c.Fallbacks, c.Roles.Hats, c.Limits.MaxFailures = slices.Clone(tt.fallbacks), tt.hats, 1
 					c.Limits.MaxIterations = 3 // what is refused is none
 				}, tt.runs...)
 				r.over(tt.end, len(tt.want))

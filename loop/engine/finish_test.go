@@ -27,7 +27,7 @@ func failedAfter(t *testing.T, runs ...run) (*rig, loopstate.State) {
 }
 
 func goOn(c *setup.Config) {
-	*c = setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
+	*c = setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true}
 }
 
 func TestAFailedLoopSaysSo(t *testing.T) {

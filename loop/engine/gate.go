@@ -117,6 +117,6 @@ func (in *inspection) event(g verify.Gate, state verify.State) loop.Verify {
 // protected holds a promise back when the loop changed what is protected.
 func protected(in *inspection, _ []string) verify.Result {
 	return inbox.Found(&in.inbox, func() verify.Result {
-		return verification.Protected(&in.snapshots, in.cfg.Verify, in.cfg.CheckFile)
+		return verification.Protected(&in.snapshots, in.cfg.Verification.Check, in.cfg.Verification.File)
 	})
 }

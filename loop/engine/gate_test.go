@@ -43,7 +43,7 @@ func script(t *testing.T, answers map[verify.Gate][]verify.Result) (asked *[]ver
 }
 
 func withAllGates(c *setup.Config) {
-	c.Verify.Diagnostics, c.Verify.Protect, c.Verify.Reviewer = verify.DiagnosticsNoNew, []string{"*_test.go"}, "critic"
+	c.Verification.Check.Diagnostics, c.Verification.Check.Protect, c.Verification.Check.Reviewer = verify.DiagnosticsNoNew, []string{"*_test.go"}, "critic"
 }
 
 const (
@@ -61,7 +61,7 @@ func TestAPromisePassesEachGateInOrder(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r := verified(t, nil, withAllGates, promise)
 				r.over(loop.StopPromise, 2)
-				subject := r.cfg.Verify.Subject(g)
+				subject := r.cfg.Verification.Check.Subject(g)
 				if !strings.Contains(strings.ReplaceAll(r.told(1), "`", ""), subject+" said no.") {
 					t.Errorf("the next run isn't told: %s", r.told(1))
 				}
@@ -116,7 +116,7 @@ func TestWhoPromisesNothingIsNotReviewed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, nil, func(c *setup.Config) {
 			withAllGates(c)
-			c.Verify.When, c.Limits.MaxIterations = verify.OnEach, 2
+			c.Verification.Check.When, c.Limits.MaxIterations = verify.OnEach, 2
 		}, says("not yet"))
 		r.over(loop.StopMaxIterations, 2)
 	})
@@ -130,7 +130,7 @@ func TestUntilPassesEachGateToo(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, nil, func(c *setup.Config) {
 			withAllGates(c)
-			c.Promise, c.Verify.When = "", verify.OnUntil
+			c.Promise, c.Verification.Check.When = "", verify.OnUntil
 		}, says("working"))
 		r.over(loop.StopPromise, 2)
 	})

@@ -19,15 +19,15 @@ func guarding(t *testing.T, dir string, configure func(*setup.Config), runs ...r
 	return verified(t, []checked{passes}, func(c *setup.Config) {
 		kept(t, dir)(c)
 		c.Limits.MaxIterations = 9
-		c.Verify.Command = []string{"make", "-f", "./check.mk"}
-		c.CheckFile = "ralph.toml"
+		c.Verification.Check.Command = []string{"make", "-f", "./check.mk"}
+		c.Verification.File = "ralph.toml"
 		if configure != nil {
 			configure(c)
 		}
 	}, runs...)
 }
 
-func protecting(c *setup.Config) { c.Verify.Protect = []string{"**/*_test.go"} }
+func protecting(c *setup.Config) { c.Verification.Check.Protect = []string{"**/*_test.go"} }
 
 // doing is a short run that does something, and promises.
 func doing(f func()) run {
@@ -140,7 +140,7 @@ func TestWhatARunThatWasCutOffChangedWaits(t *testing.T) {
 	r, err := tryStart(t, found, func(c *setup.Config) {
 		configure(c)
 		protecting(c)
-		c.Continue, c.Verify.When = true, verify.OnPromise
+		c.Continue, c.Verification.Check.When = true, verify.OnPromise
 	}, doing(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestWhatTheLoopMakesIsToldAndDoesNotWait(t *testing.T) {
 // What can't be told isn't fine.
 func TestWithoutSnapshotsNothingIsProtected(t *testing.T) {
 	t.Run("none are kept", func(t *testing.T) {
-		r := guarding(t, t.TempDir(), func(c *setup.Config) { protecting(c); c.Changes.Keep = 0 }, doing(nil))
+		r := guarding(t, t.TempDir(), func(c *setup.Config) { protecting(c); c.Storage.Changes.Keep = 0 }, doing(nil))
 		r.waitPaused()
 		if st := r.Status(); !strings.Contains(st.Unchecked, "protected files can't be told from others: there are no snapshots (changes.keep is 0)") {
 			t.Errorf("got %q", st.Unchecked)
@@ -175,7 +175,7 @@ func TestWithoutSnapshotsNothingIsProtected(t *testing.T) {
 	t.Run("none can be made", func(t *testing.T) {
 		books := filepath.Join(t.TempDir(), "books")
 		put(t, books, "a file")
-		r := guarding(t, t.TempDir(), func(c *setup.Config) { protecting(c); c.Changes.Dir = books }, doing(nil))
+		r := guarding(t, t.TempDir(), func(c *setup.Config) { protecting(c); c.Storage.Changes.Dir = books }, doing(nil))
 		r.waitPaused()
 		if st := r.Status(); !strings.Contains(st.Unchecked, "protected files can't be told from others: ") {
 			t.Errorf("got %q", st.Unchecked)
@@ -184,7 +184,7 @@ func TestWithoutSnapshotsNothingIsProtected(t *testing.T) {
 		r.over(loop.StopPromise, 1)
 	})
 	t.Run("nothing is protected", func(t *testing.T) {
-		r := guarding(t, t.TempDir(), func(c *setup.Config) { c.Changes.Keep = 0 }, doing(nil))
+		r := guarding(t, t.TempDir(), func(c *setup.Config) { c.Storage.Changes.Keep = 0 }, doing(nil))
 		r.over(loop.StopPromise, 1)
 	})
 }

@@ -15,9 +15,10 @@ import (
 func BenchmarkTurn(b *testing.B) {
 	c := setup.Config{}
 	for i := range 50 {
-		c.Roles = append(c.Roles, setup.Role{Hat: hats.Hat{Name: fmt.Sprint("hat", i), Triggers: []string{fmt.Sprint("topic.", i)}, Publishes: []string{"topic.*"}}})
+		c.Roles.Hats = append(c.Roles.Hats, setup.Role{Hat: hats.Hat{Name: fmt.Sprint("hat", i),
+			Triggers: []string{fmt.Sprint("topic.", i)}, Publishes: []string{"topic.*"}}})
 	}
-	c.Roles[0].Triggers = append(c.Roles[0].Triggers, hats.Start)
+	c.Roles.Hats[0].Triggers = append(c.Roles.Hats[0].Triggers, hats.Start)
 	file, err := loopstate.Open(b.TempDir())
 	if err != nil {
 		b.Fatal(err)

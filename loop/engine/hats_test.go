@@ -22,7 +22,7 @@ func team(c *setup.Config) {
 	claude, _ := backends.Lookup("claude")
 	claude.Command = "/bin/true"
 	c.Model = "fast"
-	c.Roles = []setup.Role{
+	c.Roles.Hats = []setup.Role{
 		{Hat: hats.Hat{Name: "planner", Triggers: []string{"loop.start", "build.blocked"}, Publishes: []string{"plan.ready"}, MaxRuns: 2}, Backend: c.Backend, Args: []string{"--think"}},
 		{Hat: hats.Hat{Name: "builder", Triggers: []string{"plan.ready", "review.rejected"}, Publishes: []string{"build.*"}, Instructions: "Build with care."}, Backend: claude},
 		{Hat: hats.Hat{Name: "reviewer", Triggers: []string{"build.done"}, Publishes: []string{"review.rejected"}, MayFinish: new(true)}, Backend: c.Backend},
@@ -100,11 +100,11 @@ func TestAHatThatMayNotFinishDoesNotByABrokenFile(t *testing.T) {
 		"another finishes": team,
 		"topics are missing": func(c *setup.Config) {
 			team(c)
-			c.Required, c.Roles[0].MayFinish = []string{"build.done"}, new(true)
+			c.Roles.Required, c.Roles.Hats[0].MayFinish = []string{"build.done"}, new(true)
 		},
 		"another is called": func(c *setup.Config) {
 			team(c)
-			c.Roles[0].MayFinish = new(true)
+			c.Roles.Hats[0].MayFinish = new(true)
 		},
 	} {
 		bubble(t, func(t *testing.T) {
@@ -135,7 +135,11 @@ func TestAHatThatMayNotFinishDoesNotAtItsBudget(t *testing.T) {
 
 func TestNoPromiseCountsBeforeItsTopics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		need := func(c *setup.Config) { team(c); c.Required = []string{"build.done"}; c.Roles[0].MayFinish = new(true) }
+		need := func(c *setup.Config) {
+			team(c)
+			c.Roles.Required = []string{"build.done"}
+			c.Roles.Hats[0].MayFinish = new(true)
+		}
 		r := start(t, need, promise, publishes("plan.ready"), says("<event topic=\"build.done\">x</event>\n"), promise)
 		r.over(loop.StopPromise, 4)
 		if !r.log.has("planner says that all is done, but nobody has published build.done") {
@@ -186,7 +190,7 @@ func TestALoopGoesOnWithItsHat(t *testing.T) {
 // What refutes a promise calls the hat again that made it.
 func TestARefutedHatGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{refutes, passes}, func(c *setup.Config) { team(c); c.Verify.When = verify.OnPromise },
+		r := verified(t, []checked{refutes, passes}, func(c *setup.Config) { team(c); c.Verification.Check.When = verify.OnPromise },
 			publishes("plan.ready"), publishes("build.done"), promise, publishes("review.rejected"), publishes("build.done: again"), promise)
 		r.over(loop.StopPromise, 6)
 		if told := r.given(3); !strings.Contains(told, `the hat "reviewer"`) || !strings.Contains(told, "TestParse") {
@@ -198,7 +202,8 @@ func TestARefutedHatGoesOn(t *testing.T) {
 func TestAHatIsToldItsInstructionsWithoutTopics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, func(c *setup.Config) {
-			c.Hat, c.Roles = "builder", []setup.Role{{Hat: hats.Hat{Name: "builder", Instructions: "Build with care."}, Backend: c.Backend}}
+			c.Hat, c.Roles.Hats = "builder", []setup.Role{{Hat: hats.Hat{Name: "builder", Instructions: "Build with care."},
+				Backend: c.Backend}}
 		}, promise)
 		r.over(loop.StopPromise, 1)
 		if told := r.given(0); !strings.Contains(told, "Build with care.") || strings.Contains(told, "topic") {
@@ -215,8 +220,8 @@ func TestAnEchoPublishesNothing(t *testing.T) {
 		plain := func(c *setup.Config) {
 			team(c)
 			c.Prompt = `Build it, with <event topic="plan.ready">x</event>`
-			c.Roles[0].Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
-			c.Roles[0].MayFinish = new(true)
+			c.Roles.Hats[0].Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
+			c.Roles.Hats[0].MayFinish = new(true)
 		}
 		r := start(t, plain, repeats, promise)
 		r.over(loop.StopPromise, 2)
@@ -250,7 +255,11 @@ func TestNoHatIsLeft(t *testing.T) {
 // An agent may write to the state file, too.
 func TestAnAgentCannotSayWhatWasPublished(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		need := func(c *setup.Config) { team(c); c.Required = []string{"build.done"}; c.Roles[0].MayFinish = new(true) }
+		need := func(c *setup.Config) {
+			team(c)
+			c.Roles.Required = []string{"build.done"}
+			c.Roles.Hats[0].MayFinish = new(true)
+		}
 		r := prepare(t, nil, need, promise, publishes("plan.ready"), says("<event topic=\"build.done\">x</event>\n"), promise)
 		r.agents.runs[0].during = func() {
 			r.file.edit(func(s *loopstate.State) { s.Queue.Seen = []hats.Seen{{Topic: "build.done", Times: 1}} })
@@ -269,7 +278,7 @@ func TestWhatWasPublishedBeforeACrashCounts(t *testing.T) {
 			found := &loopstate.State{Iteration: 2, Prompt: "Build it", CompletionPromise: "DONE", LoopID: "ralph-old", Queue: hats.Queue{Pending: []hats.Topic{{Name: "build.done"}}, Seen: []hats.Seen{{Topic: "build.done", Times: 1}}}}
 			r, err := tryStart(t, found, func(c *setup.Config) {
 				team(c)
-				c.Continue, c.Stranger, c.Required = true, isStranger, []string{"build.done"}
+				c.Continue, c.Stranger, c.Roles.Required = true, isStranger, []string{"build.done"}
 			}, promise)
 			if err != nil {
 				t.Fatal(err)
@@ -287,7 +296,8 @@ func TestWhatWasPublishedBeforeACrashCounts(t *testing.T) {
 // A loop that is killed at any moment keeps a promise with the topics of its run.
 func TestAPromiseIsTakenDownWithItsTopics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, func(c *setup.Config) { team(c); c.Verify.When = verify.OnPromise }, publishes("plan.ready"), publishes("build.done"), promise)
+		r := verified(t, []checked{passes}, func(c *setup.Config) { team(c); c.Verification.Check.When = verify.OnPromise },
+			publishes("plan.ready"), publishes("build.done"), promise)
 		r.over(loop.StopPromise, 3)
 		for _, s := range r.file.saves {
 			if s.Queue.Runs["reviewer"] == 1 && (!s.Checking || s.Promised == "") {
@@ -302,7 +312,7 @@ func TestRefusedTopicsAreNoProgress(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		short := publishes("build.done")
 		short.lasts = 100 * time.Millisecond
-		r := start(t, func(c *setup.Config) { team(c); c.Roles[0].MaxRuns, c.Limits.MaxIterations = 0, 3 }, short)
+		r := start(t, func(c *setup.Config) { team(c); c.Roles.Hats[0].MaxRuns, c.Limits.MaxIterations = 0, 3 }, short)
 		r.over(loop.StopMaxIterations, 3)
 		if !strings.Contains(r.given(2), `the hat "planner"`) || !r.log.has("state waiting pacing") {
 			t.Errorf("%s\n%s", r.given(2), strings.Join(r.log.lines, "\n"))
@@ -360,7 +370,7 @@ func TestWhatEachHatCosts(t *testing.T) {
 func TestOneHatIsTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, func(c *setup.Config) {
-			c.Hat, c.Roles = "builder", []setup.Role{{Hat: hats.Hat{Name: "builder"}, Backend: c.Backend}}
+			c.Hat, c.Roles.Hats = "builder", []setup.Role{{Hat: hats.Hat{Name: "builder"}, Backend: c.Backend}}
 		}, costs(1, "<promise>DONE</promise>"))
 		if end := r.over(loop.StopPromise, 1); end.Hats != nil {
 			t.Error(hatsIn(end.Hats))
@@ -373,7 +383,8 @@ func TestAHatHasItsTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		slow := withTime(publishes("plan.ready"), time.Hour)
 		slow.events = nil
-		r := start(t, func(c *setup.Config) { team(c); c.Roles[0].Timeout, c.Limits.MaxFailures = 5*time.Minute, 4 }, slow, slow, slow, publishes("plan.ready"), publishes("build.done"), promise)
+		r := start(t, func(c *setup.Config) { team(c); c.Roles.Hats[0].Timeout, c.Limits.MaxFailures = 5*time.Minute, 4 }, slow, slow,
+			slow, publishes("plan.ready"), publishes("build.done"), promise)
 		end := r.over(loop.StopPromise, 6)
 		if n := r.log.count("timeout it took longer than a run of its hat may"); n != 3 || end.Duration > 20*time.Minute {
 			t.Errorf("%d runs, %s\n%s", n, end.Duration, strings.Join(r.log.lines, "\n"))
@@ -390,7 +401,7 @@ func TestALoopEndsAtItsTimeNotAtAHats(t *testing.T) {
 		slow := withTime(says("no"), time.Hour)
 		r := start(t, func(c *setup.Config) {
 			team(c)
-			c.Roles[0].Timeout, c.Limits.MaxDuration = 9*time.Minute, 8*time.Minute
+			c.Roles.Hats[0].Timeout, c.Limits.MaxDuration = 9*time.Minute, 8*time.Minute
 		}, slow)
 		r.over(loop.StopMaxTime, 1)
 	})
@@ -400,8 +411,8 @@ func TestALoopEndsAtItsTimeNotAtAHats(t *testing.T) {
 func TestASingleAgentIsToldWhoItIs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, func(c *setup.Config) {
-			c.Hat, c.Agents.About = "scout", []string{"scout (pi)"}
-			c.Roles = []setup.Role{{Hat: hats.Hat{Name: "scout", Description: "finds", Instructions: "Look."}, Backend: c.Backend}}
+			c.Hat, c.Roles.Agents.About = "scout", []string{"scout (pi)"}
+			c.Roles.Hats = []setup.Role{{Hat: hats.Hat{Name: "scout", Description: "finds", Instructions: "Look."}, Backend: c.Backend}}
 		}, promise)
 		r.over(loop.StopPromise, 1)
 		if told := r.given(0); !strings.Contains(told, "You are scout (finds).\n\nWhat you are to do:\n\nLook.") || strings.Contains(told, "the hat") {

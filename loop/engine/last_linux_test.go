@@ -107,11 +107,13 @@ func TestAPlantedStateIsNothing(t *testing.T) {
 
 // Several processes may take a loop up that ended: one does, behind its last iteration.
 func TestALoopThatEndedIsTakenUpOnce(t *testing.T) {
-	c := setup.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Count", Limits: limits.Default()}
+	c := setup.Config{Folder: t.TempDir(), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Prompt: "Count",
+		Limits: limits.Default()}
 	c.Backend = shell("agent", "echo x >>runs; echo no", backends.PromptStdin).Backend
 	c.Limits.MaxIterations = 2
 	runToEnd(t, c, loop.StopMaxIterations)
-	again := setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, Change: loop.Patch{Given: limits.Given{MaxIterations: new(4)}}}
+	again := setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true,
+		Change: loop.Patch{Given: limits.Given{MaxIterations: new(4)}}}
 	var wg sync.WaitGroup
 	outcomes := make(chan string, 4)
 	for range cap(outcomes) {
@@ -140,7 +142,8 @@ func TestALoopThatEndedIsTakenUpOnce(t *testing.T) {
 
 // What is left of a loop in a folder that was moved or deleted is known, and goes nowhere else.
 func TestALoopWhoseFolderIsGone(t *testing.T) {
-	c := setup.Config{Folder: filepath.Join(t.TempDir(), "here"), History: history.Options{Folder: t.TempDir()}, Prompt: "Count", Limits: limits.Default()}
+	c := setup.Config{Folder: filepath.Join(t.TempDir(), "here"), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
+		Prompt: "Count", Limits: limits.Default()}
 	if err := os.Mkdir(c.Folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func (l *engine) mayGoOn(s loopstate.State) error {
 	if err := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise)); err != nil {
 		return err
 	}
-	return judge.MayGoOn(s, l.cfg.Verify)
+	return judge.MayGoOn(s, l.cfg.Verification.Check)
 }
 
 // mayTakeUp says why a loop can't be made ours.
@@ -222,7 +222,7 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 		}
 		progress.Reopen(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
-		s.BackendArgs, s.Model, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Agents.Flags
+		s.BackendArgs, s.Model, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Roles.Agents.Flags
 		l.cfg.Describe(s)
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
@@ -244,10 +244,10 @@ func (l *engine) init(s loopstate.State) {
 	l.desk = l.questions.openDesk()
 	l.exec = executor.Executor{
 		Host: l.runs.execHost(), State: &l.state, Inbox: &l.inbox, Desk: l.desk, Sentry: &l.sentry, Snapshots: &l.snapshots, Scope: l.scope,
-		LoopID: l.id, Folder: l.cfg.Folder, RecordDir: l.cfg.RecordDir,
+		LoopID: l.id, Folder: l.cfg.Folder, RecordDir: l.cfg.Storage.Recordings,
 	}
 	l.desk.Allow(s.Allowed)
-	l.hats = hats.Policy{Ring: l.cfg.Ring(), Required: l.cfg.Required}
+	l.hats = hats.Policy{Ring: l.cfg.Ring(), Required: l.cfg.Roles.Required}
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
 		l.hats.Published = s.Queue.Seen
 	}
@@ -259,7 +259,7 @@ func (l *engine) init(s loopstate.State) {
 		Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures,
 		Begun:  l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow,
 	}
-	if p.Verification, p.Tasks = verification.Resume(l.cfg.Verify, s), s.Tasks; !l.cfg.IsHandedOn() { // its user has seen to what was stuck
+	if p.Verification, p.Tasks = verification.Resume(l.cfg.Verification.Check, s), s.Tasks; !l.cfg.IsHandedOn() { // its user has seen to what was stuck
 		p.Tasks.Refused = nil
 	}
 	if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {

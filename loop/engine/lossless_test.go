@@ -120,7 +120,7 @@ func (a *agents) isTold(i int, text string) bool {
 
 // goesOn is a configuration that continues the loop of another one.
 func goesOn(c setup.Config) setup.Config {
-	return setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
+	return setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true}
 }
 
 func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
@@ -179,7 +179,7 @@ func TestAStartThatFailsLeavesNoFile(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	folder := t.TempDir()
 	agent := backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
-	cfg := setup.Config{Folder: folder, Prompt: "Do it", Backend: agent, History: history.Options{Off: true}}
+	cfg := setup.Config{Folder: folder, Prompt: "Do it", Backend: agent, Storage: setup.Storage{History: history.Options{Off: true}}}
 	if _, err := Start(cfg, setup.Host{}, &watcher{}); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}

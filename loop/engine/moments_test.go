@@ -35,7 +35,7 @@ var stories = map[string]story{
 	"hats, a rate limit, a refuted promise": {
 		configure: func(c *setup.Config) {
 			team(c)
-			c.Roles[0].MaxRuns = 0
+			c.Roles.Hats[0].MaxRuns = 0
 		},
 		plays: map[string][]run{
 			"planner": {publishes("plan.ready: two steps")}, "reviewer": {promise},
@@ -52,7 +52,7 @@ var stories = map[string]story{
 				for _, name := range strings.Fields(names) {
 					step = append(step, setup.Role{Hat: hats.Hat{Name: name}, Backend: c.Backend, Args: []string{"--agent", name}})
 				}
-				c.Steps = append(c.Steps, step)
+				c.Roles.Steps = append(c.Roles.Steps, step)
 			}
 		},
 		plays: map[string][]run{
@@ -116,7 +116,7 @@ func (s story) tell(t *testing.T, found *loopstate.State, n int, happens func(c 
 		c.plays[name] = slices.Clone(runs)
 	}
 	c.rig = prepareVerified(t, found, slices.Clone(s.checks), func(cfg *setup.Config) {
-		cfg.Verify.When = verify.OnPromise
+		cfg.Verification.Check.When = verify.OnPromise
 		s.configure(cfg)
 		cfg.Continue = found != nil
 	})

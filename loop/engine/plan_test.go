@@ -54,7 +54,7 @@ func plannedRuns(t *testing.T, text string, configure func(*setup.Config), check
 			t.Fatal(err)
 		}
 		c.Said.Plan, c.Promise, c.Limits.MaxIterations = "PLAN.md", "", 6
-		c.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: t.TempDir()}
+		c.Storage.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: t.TempDir()}
 		if configure != nil {
 			configure(c)
 		}
@@ -104,7 +104,7 @@ func TestAPlanIsDoneTaskByTask(t *testing.T) {
 // One that can't be done doesn't eat the plan.
 func TestATaskThatCanNotBeDoneIsSetAside(t *testing.T) {
 	p := plannedRuns(t, "- [ ] one (verify: make one)\n- [ ] two\n- [ ] three\n- [ ] four (after: one)\n", func(c *setup.Config) {
-		c.Verify, c.Limits.MaxIterations = verify.Check{Timeout: time.Minute}, 20
+		c.Verification.Check, c.Limits.MaxIterations = verify.Check{Timeout: time.Minute}, 20
 	}, []checked{refutes, refutes, refutes, refutes}, func(p *planned) []run {
 		return []run{does(nil), does(nil), does(nil), does(p.edit("[ ] two", "[x] two", "a")), does(p.edit("[ ] three", "[x] three", "b")), does(nil)}
 	})
@@ -135,7 +135,8 @@ func TestATaskThatCanNotBeDoneIsSetAside(t *testing.T) {
 }
 
 func TestATasksCheckDecides(t *testing.T) {
-	p := plannedRuns(t, "- [ ] one (verify: make one)\n- [ ] two\n", func(c *setup.Config) { c.Verify = verify.Check{Timeout: time.Minute} },
+	p := plannedRuns(t, "- [ ] one (verify: make one)\n- [ ] two\n",
+		func(c *setup.Config) { c.Verification.Check = verify.Check{Timeout: time.Minute} },
 		[]checked{refutes, refutes, passes}, func(p *planned) []run {
 			return []run{does(nil), does(p.edit("[ ] one", "[x] one", "a")), does(nil), does(p.edit("[ ] two", "[x] two", "b"))}
 		})
@@ -158,7 +159,7 @@ func TestABoxIsTheIterationsThatDidItsTask(t *testing.T) {
 			return []run{does(p.edit("", "", "a")), does(nil), does(p.edit("", "", "c"))}
 		})
 	p.over(loop.StopPromise, 3)
-	store, err := changes.Find(p.cfg.Folder, "", p.cfg.Changes)
+	store, err := changes.Find(p.cfg.Folder, "", p.cfg.Storage.Changes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +308,7 @@ func TestATaskThatCanNotBeDoneEndsTheLoop(t *testing.T) {
 // The loop's own check counts when no task is open; who has to mend what it finds is told that no task is.
 func TestTheLoopsCheckComesBehindThePlan(t *testing.T) {
 	p := plannedRuns(t, "- [ ] one\n", func(c *setup.Config) {
-		c.Verify = verify.Check{Shell: "make", When: verify.OnPromise, Timeout: time.Minute}
+		c.Verification.Check = verify.Check{Shell: "make", When: verify.OnPromise, Timeout: time.Minute}
 	}, []checked{refutes, passes}, func(p *planned) []run { return []run{does(p.edit("[ ]", "[x]", "a")), does(p.edit("", "", "b"))} })
 	if end := p.over(loop.StopPromise, 2); end.Verified != "make passed" || !strings.Contains(p.told(1), "No task is open any more") {
 		t.Errorf("verified %q, told %s", end.Verified, p.told(1))
@@ -345,7 +346,7 @@ func TestATaskIsDoneByTheAgentThatItNames(t *testing.T) {
 	critic := func(c *setup.Config) {
 		role := setup.Role{Backend: c.Backend, Args: []string{"--critic"}}
 		role.Name, role.Instructions = "critic", "Be strict."
-		c.Roles = []setup.Role{role}
+		c.Roles.Hats = []setup.Role{role}
 	}
 	p := plannedRuns(t, "- [ ] one (agent: critic)\n- [ ] two\n", critic, nil, func(p *planned) []run {
 		return []run{does(p.edit("[ ] one", "[x] one", "a")), does(p.edit("[ ] two", "[x] two", "b"))}
@@ -356,7 +357,7 @@ func TestATaskIsDoneByTheAgentThatItNames(t *testing.T) {
 		t.Errorf("the runs have %q and %q", first.Args, second.Args)
 	}
 	cfg := p.cfg
-	cfg.Steps = [][]setup.Role{{{Backend: cfg.Backend}}}
+	cfg.Roles.Steps = [][]setup.Role{{{Backend: cfg.Backend}}}
 	os.WriteFile(p.path, []byte("- [ ] one (agent: critic)\n"), 0o600)
 	if err := cfg.Check(); err == nil || err.Error() != "PLAN.md:1: (agent: critic): hats that hand over, and agents in steps, take turns by themselves" {
 		t.Errorf("got %v", err)

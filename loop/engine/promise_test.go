@@ -144,7 +144,8 @@ func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		found := &loopstate.State{Active: true, Iteration: 2, Given: limits.Given{MaxIterations: new(3)}, Prompt: "Say <promise>DONE</promise>", CompletionPromise: "OTHER", Backend: "pi"}
 		r, err := tryStart(t, found, func(c *setup.Config) {
-			*c = setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, PromiseFrom: "prompt"}
+			*c = setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true,
+				PromiseFrom: "prompt"}
 		}, says("<promise>DONE</promise>"))
 		if err != nil {
 			t.Fatal(err)
@@ -230,7 +231,8 @@ func TestTheNextRunIsToldHowToPromise(t *testing.T) {
 func TestTopicsThatWereMeant(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		wrong := says("```\n<event topic=\"plan.ready\">x</event>\n```")
-		r := start(t, func(c *setup.Config) { team(c); c.Roles[0].MaxRuns = 0 }, wrong, wrong, publishes("plan.ready: x"), publishes("build.done: x"), promise)
+		r := start(t, func(c *setup.Config) { team(c); c.Roles.Hats[0].MaxRuns = 0 }, wrong, wrong, publishes("plan.ready: x"),
+			publishes("build.done: x"), promise)
 		r.Wait()
 		if r.log.count(`The agent wrote <event topic="plan.ready"> as code`) != 1 || r.log.count("published plan.ready") != 1 {
 			t.Errorf("%s", strings.Join(r.log.lines, "\n"))

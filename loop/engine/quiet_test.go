@@ -47,7 +47,8 @@ func TestAQuietTool(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				review := one
 				review.result.Text = "<promise>APPROVED</promise>"
-				r := verified(t, []checked{passes}, func(c *setup.Config) { critic(c); limit(c); c.Verify.Timeout = 0 }, promise, review)
+				r := verified(t, []checked{passes}, func(c *setup.Config) { critic(c); limit(c); c.Verification.Check.Timeout = 0 },
+					promise, review)
 				if tt.want == loop.StopPromise {
 					r.over(loop.StopPromise, 2)
 					return

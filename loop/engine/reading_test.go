@@ -24,7 +24,7 @@ func reads(t *testing.T, dir string) func(*setup.Config) {
 		team(c)
 		snapshots(c)
 		c.Limits.MaxIterations = 6
-		c.Roles[0].ReadOnly, c.Roles[0].MayFinish = true, new(true)
+		c.Roles.Hats[0].ReadOnly, c.Roles.Hats[0].MayFinish = true, new(true)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestWhatIsUndoneIsNoProgress(t *testing.T) {
 	put(t, a, "1\n")
 	first, second, failed := acts(writes(t, a, "2\n")), acts(writes(t, a, "3\n")), acts(writes(t, a, "4\n"))
 	failed.code = 1
-	r := start(t, func(c *setup.Config) { reads(t, dir)(c); c.Roles[0].MaxRuns, c.Limits.MaxUnchanged = 0, 2 }, first, failed, second)
+	r := start(t, func(c *setup.Config) { reads(t, dir)(c); c.Roles.Hats[0].MaxRuns, c.Limits.MaxUnchanged = 0, 2 }, first, failed, second)
 	r.over(loop.StopNoProgress, 3)
 	if got := contentOf(t, a); got != "1\n" {
 		t.Errorf("the file has %q", got)
@@ -115,7 +115,7 @@ func TestWhatTheUserChangesDuringAReadOnlyRunStays(t *testing.T) {
 // Where nobody would see what it changes, such a hat doesn't run.
 func TestAReadOnlyHatNeedsSnapshots(t *testing.T) {
 	dir := t.TempDir()
-	r := prepare(t, nil, func(c *setup.Config) { reads(t, dir)(c); c.Changes.Keep = 0 }, promise)
+	r := prepare(t, nil, func(c *setup.Config) { reads(t, dir)(c); c.Storage.Changes.Keep = 0 }, promise)
 	if err := r.cfg.Check(); err == nil || !strings.Contains(err.Error(), "the hat planner is read_only") {
 		t.Errorf("it may start: %v", err)
 	}
@@ -123,7 +123,7 @@ func TestAReadOnlyHatNeedsSnapshots(t *testing.T) {
 	put(t, noFolder, "")
 	r = start(t, func(c *setup.Config) {
 		reads(t, dir)(c)
-		c.Changes = changes.Options{Keep: time.Hour, Dir: noFolder}
+		c.Storage.Changes = changes.Options{Keep: time.Hour, Dir: noFolder}
 	}, promise)
 	if end := r.over(loop.StopBackendError, 0); !strings.Contains(end.Error, "the hat planner is read_only, and what it changes could not be undone: ") {
 		t.Error(end.Error)

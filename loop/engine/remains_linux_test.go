@@ -78,7 +78,8 @@ func TestTheStatusSaysThatAProcessHung(t *testing.T) {
 func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 	for name, next := range map[string]func(t *testing.T, folder string){
 		"by the next start": func(t *testing.T, folder string) {
-			l, err := Start(setup.Config{Folder: folder, Continue: true, History: history.Options{Folder: t.TempDir()}, Said: settings.Said{Instruct: new(false)},
+			l, err := Start(setup.Config{Folder: folder, Continue: true,
+				Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 			if err != nil {
 				t.Fatal(err)
@@ -119,7 +120,8 @@ func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Start(setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+	l, err := Start(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
+		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 // review has a hat look at the work, once. It can refute, and never approve what a gate before it has refuted.
 func review(in *inspection, verdicts []string) verify.Result {
 	l := in.checks
-	reviewer := l.cfg.Reviewer
+	reviewer := l.cfg.Verification.Reviewer
 	switch l.state.OutOf(0) {
 	case loop.StopMaxCost:
 		l.ending.requestStop(loop.StopMaxCost, backends.Grace)
@@ -30,7 +30,7 @@ func review(in *inspection, verdicts []string) verify.Result {
 	case judge.StopSpent:
 		return verification.Unchecked("was not asked: your budget is used")
 	}
-	if mark := l.cfg.ReviewerMark; mark != "" && mark != reviewer.Mark() {
+	if mark := l.cfg.Verification.ReviewerMark; mark != "" && mark != reviewer.Mark() {
 		return verification.Unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
 	}
 	diff := inbox.Found(&l.inbox, func() string {
@@ -50,13 +50,13 @@ func review(in *inspection, verdicts []string) verify.Result {
 	}
 	exit, why, err := l.exec.Check(executor.Check{
 		Part: executor.Part{
-			Role: reviewer, Below: h.Call.ID, As: l.cfg.Verify.Reviewer,
+			Role: reviewer, Below: h.Call.ID, As: l.cfg.Verification.Check.Reviewer,
 			Spec: backends.Spec{
 				Ours: args, Prompt: prompt, Scope: l.scope, Iteration: in.iteration, Handler: h, OnOutput: l.exec.Activity.Touch,
 			},
 			Began: func(agent progress.Agent) {
 				if l.cfg.HandsOver() { // it is a hat, too
-					l.state.Run.Wears = l.cfg.Verify.Reviewer
+					l.state.Run.Wears = l.cfg.Verification.Check.Reviewer
 				}
 				l.steering.meet(p, agent, reviewer.Backend, false)
 			},
@@ -69,7 +69,7 @@ func review(in *inspection, verdicts []string) verify.Result {
 	l.steering.endConversation()
 	l.state.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
 	l.state.Status.Retry = nil
-	l.inbox.Elsewhere(func() { l.snapshots.TellOfReviewer(l.cfg.Verify.Reviewer) })
+	l.inbox.Elsewhere(func() { l.snapshots.TellOfReviewer(l.cfg.Verification.Check.Reviewer) })
 	return end(verification.JudgeReview(exit, why, verification.Approval(reviewer, prompt), time.Now()))
 }
 
@@ -85,7 +85,7 @@ func (l *checks) stopBroke() {
 func (in *inspection) newReview(p *guidance.Partner) *executor.Subagent {
 	l := in.checks
 	in.reviews++
-	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
+	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verification.Check.Reviewer}) // texts can always be encoded
 	h := &executor.Subagent{
 		Call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", in.iteration, in.reviews), Name: setup.ReviewCall, Input: input},
 		Show: l.events.tellEvent, Tell: l.events.tellEvent, Says: func(text string) { l.steering.hasSaid(p, text) },

@@ -41,8 +41,8 @@ func shown(events []stream.Event) (lines []string) {
 
 // critic has a hat review the work.
 func critic(c *setup.Config) {
-	c.Verify.Reviewer, c.Reviewer.Backend = "critic", c.Backend
-	c.Reviewer.Args, c.Reviewer.Instructions = []string{"--model", "strict"}, "Look for races."
+	c.Verification.Check.Reviewer, c.Verification.Reviewer.Backend = "critic", c.Backend
+	c.Verification.Reviewer.Args, c.Verification.Reviewer.Instructions = []string{"--model", "strict"}, "Look for races."
 }
 
 func TestAReviewerObjectsAndApproves(t *testing.T) {
@@ -72,7 +72,8 @@ func TestAReviewerObjectsAndApproves(t *testing.T) {
 
 func TestAReviewersObjectionsAreCounted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, func(c *setup.Config) { critic(c); c.Verify.MaxFailures = 2 }, promise, objects, promise, objects)
+		r := verified(t, []checked{passes}, func(c *setup.Config) { critic(c); c.Verification.Check.MaxFailures = 2 }, promise, objects,
+			promise, objects)
 		if end := r.over(loop.StopUnverified, 4); !strings.Contains(end.Error, "the reviewer critic objects: a_test.go:3") {
 			t.Errorf("got %+v", end)
 		}
@@ -128,7 +129,7 @@ func TestAReviewersCostIsTheLoops(t *testing.T) {
 	})
 	dear := costs(5, "<promise>APPROVED</promise>")
 	dear.lasts = time.Hour
-	limited := func(c *setup.Config) { critic(c); c.Limits.MaxCostUSD, c.Verify.Timeout = 3, 0 }
+	limited := func(c *setup.Config) { critic(c); c.Limits.MaxCostUSD, c.Verification.Check.Timeout = 3, 0 }
 	var left loopstate.State
 	bubble(t, func(t *testing.T) { // in the middle of it
 		r := verified(t, []checked{passes}, limited, costs(1, "<promise>DONE</promise>"), dear)
@@ -151,7 +152,10 @@ func TestAReviewersCostIsTheLoops(t *testing.T) {
 		r.over(loop.StopMaxCost, 1)
 	})
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, func(c *setup.Config) { critic(c); c.Verify.Timeout, c.Limits.MaxDuration = 0, 10*time.Minute }, promise, withTime(approves, time.Hour))
+		r := verified(t, []checked{passes}, func(c *setup.Config) {
+			critic(c)
+			c.Verification.Check.Timeout, c.Limits.MaxDuration = 0, 10*time.Minute
+		}, promise, withTime(approves, time.Hour))
 		if end := r.over(loop.StopMaxTime, 2); end.Duration > 11*time.Minute {
 			t.Errorf("got %+v", end)
 		}
@@ -185,8 +189,8 @@ func TestAnotherReviewerIsNone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{passes}, func(c *setup.Config) {
 			critic(c)
-			c.ReviewerMark = c.Reviewer.Mark()
-			c.Reviewer.Args = []string{"--model", "meek"}
+			c.Verification.ReviewerMark = c.Verification.Reviewer.Mark()
+			c.Verification.Reviewer.Args = []string{"--model", "meek"}
 		}, promise, approves)
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -248,7 +252,7 @@ func TestAReviewerSeesWhatTheLoopChangedAndChangesNothing(t *testing.T) {
 
 func TestALongDiffIsCut(t *testing.T) {
 	dir := t.TempDir()
-	r := guarding(t, dir, func(c *setup.Config) { critic(c); c.Changes.MaxFile = 0 }, doing(func() {
+	r := guarding(t, dir, func(c *setup.Config) { critic(c); c.Storage.Changes.MaxFile = 0 }, doing(func() {
 		put(t, filepath.Join(dir, "a"), strings.Repeat("line\n", 1<<16), filepath.Join(dir, "b"), "new\n")
 	}), approves)
 	r.over(loop.StopPromise, 2)

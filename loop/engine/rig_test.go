@@ -116,7 +116,8 @@ func prepare(t *testing.T, found *loopstate.State, configure func(*setup.Config)
 		t.Fatal(err)
 	}
 	b.Command = "/bin/true" // it is looked for, and never started
-	cfg := setup.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Build it", Backend: b, Promise: "DONE", Limits: limits.Default()}
+	cfg := setup.Config{Folder: t.TempDir(), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Prompt: "Build it",
+		Backend: b, Promise: "DONE", Limits: limits.Default()}
 	cfg.Limits.MaxUnchanged = 0 // its agents change nothing
 	if configure != nil {
 		configure(&cfg)

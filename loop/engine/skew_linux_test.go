@@ -29,7 +29,7 @@ func (b *beginner) HandleLoop(e loop.Event) {
 func TestOtherVersionsOnTheSocket(t *testing.T) {
 	obs := &beginner{begun: make(chan int, 2)}
 	l, err := Start(setup.Config{
-		Folder: t.TempDir(), Prompt: "x", History: history.Options{Off: true}, Limits: limits.Default(),
+		Folder: t.TempDir(), Prompt: "x", Storage: setup.Storage{History: history.Options{Off: true}}, Limits: limits.Default(),
 		Backend: shell("agent", "cat >/dev/null; exec sleep 1000", backends.PromptStdin).Backend,
 	}, setup.Host{}, obs)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // beginSnapshots has the folder as it is before the first iteration looked at,
 // while the loop prepares that.
 func (l *runs) beginSnapshots() {
-	options := l.cfg.Changes
-	options.Skip = snapshots.OwnFiles(l.cfg.Folder, l.status().SessionFile, l.cfg.RecordDir, l.id, l.cfg.Said.Notes)
+	options := l.cfg.Storage.Changes
+	options.Skip = snapshots.OwnFiles(l.cfg.Folder, l.status().SessionFile, l.cfg.Storage.Recordings, l.id, l.cfg.Said.Notes)
 	options.Hidden = l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.Survey = func(text string) {
 		l.inbox.Tell(func() {
@@ -28,7 +28,8 @@ func (l *runs) beginSnapshots() {
 		})
 	}
 	l.snapshots.Begin(l.id, options, l.host.Printed, l.diagnoseBefore, func() {
-		_ = registry.Prune(l.cfg.History.Keep, l.cfg.History.MaxBytes, func(e registry.Entry) bool { return loop.Needs(e.Folder, e.LoopID) })
+		_ = registry.Prune(l.cfg.Storage.History.Keep, l.cfg.Storage.History.MaxBytes,
+			func(e registry.Entry) bool { return loop.Needs(e.Folder, e.LoopID) })
 	})
 }
 

@@ -19,7 +19,7 @@ func kept(t *testing.T, dir string) func(*setup.Config) {
 	books := t.TempDir()
 	return func(c *setup.Config) {
 		c.Folder = dir
-		c.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: books}
+		c.Storage.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: books}
 		c.Limits.MaxIterations = 2
 	}
 }
@@ -131,7 +131,7 @@ func TestAnAgentWaitsForAnUndo(t *testing.T) {
 			t.Error("an agent works in the middle of an undo")
 		}
 	}
-	r := prepare(t, nil, func(c *setup.Config) { configure(c); books = c.Changes.Dir }, writes(t, a, "2\n"), second)
+	r := prepare(t, nil, func(c *setup.Config) { configure(c); books = c.Storage.Changes.Dir }, writes(t, a, "2\n"), second)
 	undo := func() {
 		defer close(undone)
 		s, err := changes.Find(dir, "", changes.Options{Dir: books})
@@ -191,7 +191,7 @@ func TestASnapshotThatFailsEndsNoLoop(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r := start(t, func(c *setup.Config) { configure(c); books = c.Changes.Dir }, breaks, writes(t))
+	r := start(t, func(c *setup.Config) { configure(c); books = c.Storage.Changes.Dir }, breaks, writes(t))
 	r.over(loop.StopMaxIterations, 2)
 	r.changed("1: unknown", "2: unknown")
 	if n := r.log.count("warning: what the loop changes can't be shown or undone: "); n != 1 {

@@ -48,7 +48,7 @@ func TestALoopThatTurnsInCirclesEnds(t *testing.T) {
 			configure := kept(t, dir)
 			r := start(t, func(c *setup.Config) {
 				if configure(c); !tt.git {
-					c.Changes.Keep = 0
+					c.Storage.Changes.Keep = 0
 				}
 				c.Limits = tt.limits
 			}, pages(t, a, tt.contents...)...)

@@ -101,7 +101,7 @@ func crewedLater(t *testing.T, found *loopstate.State, steps []string, configure
 				agent := strings.TrimLeft(name, "-")
 				step = append(step, setup.Role{Hat: hats.Hat{Name: agent, ReadOnly: agent != name}, Backend: c.Backend, Args: []string{"--agent", agent}})
 			}
-			c.Steps = append(c.Steps, step)
+			c.Roles.Steps = append(c.Roles.Steps, step)
 		}
 		if configure != nil {
 			configure(c)
@@ -136,9 +136,9 @@ func speaks(usd float64, text string) run {
 func TestAChainOfThreeHandsOnWhatEachSaid(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, tr := crewed(t, []string{"scout", "planner", "worker"}, func(c *setup.Config) {
-			c.Steps[0][0].Task = "Find what this needs: {prompt}"
-			c.Steps[1][0].Task = "Plan it: {previous}"
-			c.Steps[1][0].Instructions = "You plan."
+			c.Roles.Steps[0][0].Task = "Find what this needs: {prompt}"
+			c.Roles.Steps[1][0].Task = "Plan it: {previous}"
+			c.Roles.Steps[1][0].Instructions = "You plan."
 		}, map[string][]run{
 			"scout":   {speaks(1, "a.go has {prompt} and {previous} in it")},
 			"planner": {speaks(2, "1. mend it <promise>DONE</promise>")},
@@ -457,7 +457,8 @@ func TestAReaderThatWritesIsTold(t *testing.T) {
 func TestEachRunOfAStepIsRecordedByItself(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r, _ := crewed(t, []string{"a a", "b"}, func(c *setup.Config) { c.RecordDir = dir }, map[string][]run{"a": {says("found")}, "b": {says("<promise>DONE</promise>")}})
+		r, _ := crewed(t, []string{"a a", "b"}, func(c *setup.Config) { c.Storage.Recordings = dir },
+			map[string][]run{"a": {says("found")}, "b": {says("<promise>DONE</promise>")}})
 		r.Wait()
 		files, _ := os.ReadDir(dir)
 		var names []string
@@ -476,12 +477,14 @@ func TestWhatKeepsStepsFromBeginning(t *testing.T) {
 		configure func(*setup.Config)
 		want      string
 	}{
-		"nobody":   {func(c *setup.Config) { c.Steps = [][]setup.Role{step, {}} }, "step 2 has 0 agents"},
-		"too many": {func(c *setup.Config) { c.Steps = [][]setup.Role{make([]setup.Role, 9)} }, "step 1 has 9 agents: a step has 1 to 8"},
+		"nobody": {func(c *setup.Config) { c.Roles.Steps = [][]setup.Role{step, {}} }, "step 2 has 0 agents"},
+		"too many": {func(c *setup.Config) { c.Roles.Steps = [][]setup.Role{make([]setup.Role, 9)} },
+			"step 1 has 9 agents: a step has 1 to 8"},
 		"not there": {func(c *setup.Config) {
-			c.Steps = [][]setup.Role{{{Hat: hats.Hat{Name: "a"}, Backend: backends.Backend{Name: "no-such-agent", Command: "no-such-agent"}}}}
+			c.Roles.Steps = [][]setup.Role{{{Hat: hats.Hat{Name: "a"},
+				Backend: backends.Backend{Name: "no-such-agent", Command: "no-such-agent"}}}}
 		}, "step 1 (a): "},
-		"hats as well": {func(c *setup.Config) { c.Steps = [][]setup.Role{step}; team(c) }, "exclude each other"},
+		"hats as well": {func(c *setup.Config) { c.Roles.Steps = [][]setup.Role{step}; team(c) }, "exclude each other"},
 	} {
 		c := prepare(t, nil, tt.configure).cfg
 		if err := c.Check(); err == nil || !strings.Contains(err.Error(), tt.want) {

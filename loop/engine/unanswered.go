@@ -9,7 +9,7 @@ import (
 // awaitWord ends the loop when it has waited for its user's word for as long as it may
 // where nobody looks at it, and still waits. stop ends that: the word was said.
 func (l *questions) awaitWord(stillWaits func() bool) (stop func()) {
-	limit := l.cfg.Unanswered
+	limit := l.cfg.Asking.Unanswered
 	if limit == 0 {
 		return func() {}
 	}

@@ -19,7 +19,7 @@ import (
 func TestAnUncheckedPromiseThatNobodyLooksAtEndsTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		began := time.Now()
-		r := verified(t, []checked{missing}, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, promise)
+		r := verified(t, []checked{missing}, func(c *setup.Config) { c.Asking.Unanswered = 30 * time.Minute }, promise)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		deadline := r.Status().Deadline
@@ -44,7 +44,8 @@ func TestAnUncheckedPromiseThatNobodyLooksAtEndsTheLoop(t *testing.T) {
 		if err != nil || !left.Checking || left.Promised != "DONE" || left.Unchecked == "" || left.StopReason != string(loop.StopUnanswered) || left.StopError != why {
 			t.Fatalf("it left %+v, %v", left, err)
 		}
-		again := prepareVerified(t, &left, []checked{passes}, func(c *setup.Config) { c.Continue, c.Unanswered = true, 30*time.Minute })
+		again := prepareVerified(t, &left, []checked{passes},
+			func(c *setup.Config) { c.Continue, c.Asking.Unanswered = true, 30*time.Minute })
 		if err := again.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,8 @@ func TestWhetherSomebodyLooksIsAskedWhenTheTimeIsUp(t *testing.T) {
 		var isThere atomic.Bool
 		isThere.Store(true)
 		began := time.Now()
-		r := prepareVerified(t, nil, []checked{missing}, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, promise).by(t, setup.Host{Attended: isThere.Load})
+		r := prepareVerified(t, nil, []checked{missing}, func(c *setup.Config) { c.Asking.Unanswered = 30 * time.Minute },
+			promise).by(t, setup.Host{Attended: isThere.Load})
 		time.Sleep(10 * time.Hour)
 		synctest.Wait()
 		if st := r.Status(); st.State != loop.StatePaused || r.log.has("warning: nobody looks") {
@@ -80,7 +82,7 @@ func TestAWordInTimeKeepsALoopThatNobodyLooksAt(t *testing.T) {
 	}{"in time": {30 * time.Minute, 29 * time.Minute}, "without a limit": {0, 24 * time.Hour}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := verified(t, []checked{missing, passes}, func(c *setup.Config) { c.Unanswered = tt.limit }, promise)
+				r := verified(t, []checked{missing, passes}, func(c *setup.Config) { c.Asking.Unanswered = tt.limit }, promise)
 				time.Sleep(tt.wait)
 				synctest.Wait()
 				if st := r.Status(); st.Deadline.IsZero() != (tt.limit == 0) {
@@ -99,14 +101,15 @@ func TestAWordInTimeKeepsALoopThatNobodyLooksAt(t *testing.T) {
 // A question that nobody answers ends the loop too; its iteration is run again later.
 func TestAQuestionOfALoopThatNobodyLooksAtEndsIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := asking(t, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, func(r *rig, asks func(stream.Question) chan backends.Answer) {
-			asks(wants("1", "Bash", `{"command":"rm -r build"}`))
-			asks(wants("2", "Bash", `{"command":"ls"}`))
-			if st := r.Status(); !st.Deadline.Equal(time.Now().Add(30 * time.Minute)) {
-				t.Errorf("it is %v, and waits until %v", time.Now(), st.Deadline)
-			}
-			time.Sleep(30*time.Minute + time.Second)
-		})
+		r := asking(t, func(c *setup.Config) { c.Asking.Unanswered = 30 * time.Minute },
+			func(r *rig, asks func(stream.Question) chan backends.Answer) {
+				asks(wants("1", "Bash", `{"command":"rm -r build"}`))
+				asks(wants("2", "Bash", `{"command":"ls"}`))
+				if st := r.Status(); !st.Deadline.Equal(time.Now().Add(30 * time.Minute)) {
+					t.Errorf("it is %v, and waits until %v", time.Now(), st.Deadline)
+				}
+				time.Sleep(30*time.Minute + time.Second)
+			})
 		end := r.over(loop.StopUnanswered, 1)
 		if len(end.Unanswered) != 2 || !strings.HasPrefix(end.Problem(), "the agent asked 2 questions, the first one: ") || !strings.Contains(end.Problem(), "rm -r build") {
 			t.Errorf("got %q, %+v", end.Problem(), end.Unanswered)
@@ -129,7 +132,7 @@ func TestAQuestionOfALoopThatNobodyLooksAtEndsIt(t *testing.T) {
 func TestAnAnswerAsTheTimeIsUp(t *testing.T) {
 	for range 20 {
 		bubble(t, func(t *testing.T) {
-			r := verified(t, []checked{missing, passes}, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, promise)
+			r := verified(t, []checked{missing, passes}, func(c *setup.Config) { c.Asking.Unanswered = 30 * time.Minute }, promise)
 			time.Sleep(30 * time.Minute)
 			r.file.edit(func(s *loopstate.State) { s.Active = true })
 			if end := r.Wait(); end.Reason != loop.StopPromise && end.Reason != loop.StopUnanswered {

@@ -88,7 +88,8 @@ func TestRunsOfUnknownCostThatPauseNothing(t *testing.T) {
 // with a loop that pauses.
 func TestWhoPausesForUnknownCost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *setup.Config) { c.Limits.MaxCostUSD, c.Unanswered = 1, 30*time.Minute }, unpricedRun(), unpricedRun(), unpricedRun())
+		r := start(t, func(c *setup.Config) { c.Limits.MaxCostUSD, c.Asking.Unanswered = 1, 30*time.Minute }, unpricedRun(),
+			unpricedRun(), unpricedRun())
 		const why = "what 3 runs in a row cost is unknown, so the cost cap can't be enforced"
 		if end := r.over(loop.StopUnanswered, 3); end.Problem() != why {
 			t.Errorf("got %q", end.Problem())

@@ -23,7 +23,7 @@ func (l *engine) verifyFirst() (end loop.End, ok bool) {
 // settle finds out whether the work of an iteration is what was asked for, and says so in r.
 func (l *checks) settle(r *judge.Report, iteration int) {
 	before := r.Problem
-	l.state.Verification.Settle(r, &l.state.Counts, &inspection{checks: l, iteration: iteration, check: l.cfg.Verify})
+	l.state.Verification.Settle(r, &l.state.Counts, &inspection{checks: l, iteration: iteration, check: l.cfg.Verification.Check})
 	if r.Problem != before {
 		l.state.Status.Error = r.Problem
 	}
@@ -31,7 +31,7 @@ func (l *checks) settle(r *judge.Report, iteration int) {
 
 // guardsOf names what a check is verified by and the loop changed, "" for nothing.
 func (l *checks) guardsOf(check verify.Check) string {
-	return inbox.Found(&l.inbox, func() string { return l.snapshots.GuardsText(check, l.cfg.CheckFile) })
+	return inbox.Found(&l.inbox, func() string { return l.snapshots.GuardsText(check, l.cfg.Verification.File) })
 }
 
 // Guards implements verification.Host.

@@ -79,7 +79,8 @@ func verifiedAfter(t *testing.T, found *loopstate.State, checks []checked, confi
 func prepareVerified(t *testing.T, found *loopstate.State, checks []checked, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
 	r := prepare(t, found, func(c *setup.Config) {
-		c.Verify = verify.Check{Command: []string{"go", "test", "./..."}, When: verify.OnPromise, Timeout: 10 * time.Minute, MaxFailures: 5}
+		c.Verification.Check = verify.Check{Command: []string{"go", "test", "./..."}, When: verify.OnPromise, Timeout: 10 * time.Minute,
+			MaxFailures: 5}
 		if configure != nil {
 			configure(c)
 		}
@@ -133,7 +134,8 @@ func TestWhoPromisesNothingIsNotVerified(t *testing.T) {
 
 func TestTooManyRefutedPromisesEndTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{refutes}, func(c *setup.Config) { c.Verify.MaxFailures = 3 }, promise, promise, says("I work on"), promise)
+		r := verified(t, []checked{refutes}, func(c *setup.Config) { c.Verification.Check.MaxFailures = 3 }, promise, promise,
+			says("I work on"), promise)
 		end := r.over(loop.StopUnverified, 4) // a run that promises nothing is none of them
 		if !strings.Contains(end.Error, "go test ./... failed (exit 1): TestParse") {
 			t.Errorf("got %+v", end)
@@ -147,7 +149,7 @@ func TestTooManyRefutedPromisesEndTheLoop(t *testing.T) {
 
 func TestEachIterationIsCheckedAndOnlyAPromiseCounts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		each := func(c *setup.Config) { c.Verify.When, c.Verify.MaxFailures = verify.OnEach, 1 }
+		each := func(c *setup.Config) { c.Verification.Check.When, c.Verification.Check.MaxFailures = verify.OnEach, 1 }
 		r := verified(t, []checked{refutes, noTests, passes, passes}, each, says("no"), says("no"), says("no"), promise)
 		r.over(loop.StopPromise, 4)
 		r.checks(4)
@@ -158,7 +160,7 @@ func TestEachIterationIsCheckedAndOnlyAPromiseCounts(t *testing.T) {
 }
 
 func TestUntilNeedsNoPromise(t *testing.T) {
-	until := func(c *setup.Config) { c.Promise, c.Verify.When = "", verify.OnUntil }
+	until := func(c *setup.Config) { c.Promise, c.Verification.Check.When = "", verify.OnUntil }
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{noTests, refutes, passes}, until, says("working"))
 		if end := r.over(loop.StopPromise, 2); end.Promise != "" || end.Iterations != 2 {
@@ -211,7 +213,7 @@ func TestWhatNobodyCanTellPausesTheLoop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := verified(t, []checked{tt.check, passes}, func(c *setup.Config) { c.Verify.MaxFailures = 1 }, promise)
+				r := verified(t, []checked{tt.check, passes}, func(c *setup.Config) { c.Verification.Check.MaxFailures = 1 }, promise)
 				time.Sleep(30 * time.Minute)
 				synctest.Wait()
 				st := r.Status()
@@ -243,7 +245,7 @@ func TestAVerificationThatIsStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := verified(t, long, func(c *setup.Config) { c.Verify.Timeout = 0 }, promise)
+				r := verified(t, long, func(c *setup.Config) { c.Verification.Check.Timeout = 0 }, promise)
 				time.Sleep(30 * time.Second)
 				if st := r.Status(); st.Tool == nil || st.Tool.Call.Name != "verifying" || st.Elapsed < 30*time.Second {
 					t.Errorf("the status doesn't tell of it: %+v, %v", st.Tool, st.Elapsed)
@@ -273,7 +275,8 @@ func TestACheckThatWasSuspendedHasItsTime(t *testing.T) {
 func TestAKilledLoopGoesOnWithTheVerification(t *testing.T) {
 	var left loopstate.State
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{{lasts: time.Hour}}, func(c *setup.Config) { c.Limits.MaxIterations, c.Verify.Timeout = 1, 0 }, promise)
+		r := verified(t, []checked{{lasts: time.Hour}},
+			func(c *setup.Config) { c.Limits.MaxIterations, c.Verification.Check.Timeout = 1, 0 }, promise)
 		time.Sleep(5 * time.Minute)
 		left = r.killed()
 		r.Cancel()
@@ -304,7 +307,8 @@ func TestAKilledLoopGoesOnWithTheVerification(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			found := left
 			found.MaxIterations = new(3)
-			r := verifiedAfter(t, &found, nil, func(c *setup.Config) { c.Continue, c.Verify = true, verify.Check{} }, says("no"), promise)
+			r := verifiedAfter(t, &found, nil, func(c *setup.Config) { c.Continue, c.Verification.Check = true, verify.Check{} },
+				says("no"), promise)
 			r.over(loop.StopPromise, 2) // the word of before doesn't count
 		})
 	})
@@ -336,7 +340,8 @@ func TestAPromiseInTheLastRunOfALimitIsVerified(t *testing.T) {
 func TestTimeEndsACheckThatIsStillToBeDone(t *testing.T) {
 	var left loopstate.State
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{{lasts: time.Hour}}, func(c *setup.Config) { c.Verify.Timeout, c.Limits.MaxDuration = 0, 10*time.Minute }, promise)
+		r := verified(t, []checked{{lasts: time.Hour}},
+			func(c *setup.Config) { c.Verification.Check.Timeout, c.Limits.MaxDuration = 0, 10*time.Minute }, promise)
 		if end := r.over(loop.StopMaxTime, 1); end.Duration > 11*time.Minute || r.log.has("verify unchecked") {
 			t.Errorf("got %+v", end)
 		}
@@ -363,7 +368,7 @@ func TestTimeEndsACheckThatIsStillToBeDone(t *testing.T) {
 // Who accepts what doesn't wait is told so, and nothing else comes of it.
 func TestOnlyWhatWaitsCanBeAccepted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{{lasts: time.Hour}}, func(c *setup.Config) { c.Verify.Timeout = 0 }, promise)
+		r := verified(t, []checked{{lasts: time.Hour}}, func(c *setup.Config) { c.Verification.Check.Timeout = 0 }, promise)
 		time.Sleep(time.Minute) // it is being verified
 		if err := r.Pause(); err != nil {
 			t.Fatal(err)

@@ -20,13 +20,13 @@ import (
 
 // readers are a lead that shares out files, a hat that looks at up to three of them side by side, and one that sums up.
 func readers(c *setup.Config) {
-	c.Roles = nil
+	c.Roles.Hats = nil
 	for _, h := range []hats.Hat{
 		{Name: "lead", Triggers: []string{"loop.start"}, Publishes: []string{"file"}},
 		{Name: "reader", Triggers: []string{"file"}, Publishes: []string{"read"}, Concurrency: 3, Instructions: "Look at one file."},
 		{Name: "sum", Triggers: []string{"read"}, MayFinish: new(true), Aggregate: true},
 	} {
-		c.Roles = append(c.Roles, setup.Role{Hat: h, Backend: c.Backend})
+		c.Roles.Hats = append(c.Roles.Hats, setup.Role{Hat: h, Backend: c.Backend})
 	}
 }
 
@@ -257,7 +257,7 @@ func TestProgramsOfSeveralRunsPublish(t *testing.T) {
 // A promise of such a hat is one when all of its agents make it.
 func TestSeveralThatMayFinishPromiseTogether(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		both := func(c *setup.Config) { c.Roles[1].MayFinish = new(true) }
+		both := func(c *setup.Config) { c.Roles.Hats[1].MayFinish = new(true) }
 		r, c := reading(t, nil, both, "a b", play{file("a"), []run{promise}}, play{file("b"), []run{promise}})
 		c.went(r, loop.StopPromise, "lead", "a+b")
 		r, c = reading(t, nil, both, "a b", play{file("a"), []run{promise}})
@@ -279,7 +279,8 @@ func TestSeveralThatOnlyRead(t *testing.T) {
 		one.during = func() { write(); both.Done(); both.Wait() } // in the clock's time one may be over before the other begins
 	}
 	first.result.Text, second.result.Text = `<event topic="read">a</event>`, `<event topic="read">b</event>`
-	r, c := reading(t, nil, func(c *setup.Config) { keep(c); c.Roles[1].ReadOnly, c.Limits.MaxIterations = true, 6 }, "a b", play{file("a"), []run{first}}, play{file("b"), []run{second}})
+	r, c := reading(t, nil, func(c *setup.Config) { keep(c); c.Roles.Hats[1].ReadOnly, c.Limits.MaxIterations = true, 6 }, "a b",
+		play{file("a"), []run{first}}, play{file("b"), []run{second}})
 	c.went(r, loop.StopPromise, "lead", "a+b", "sum")
 	if got := contentOf(t, a) + contentOf(t, b); got != "1\n" {
 		t.Errorf("the files have %q", got)
@@ -297,7 +298,7 @@ func TestSeveralThatTakeTooLong(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		slow := publishes("read: too late")
 		slow.lasts = time.Hour
-		r, c := reading(t, nil, func(c *setup.Config) { c.Roles[1].Timeout = 10 * time.Minute }, "a b",
+		r, c := reading(t, nil, func(c *setup.Config) { c.Roles.Hats[1].Timeout = 10 * time.Minute }, "a b",
 			play{file("b"), []run{slow, publishes("read: b is good")}})
 		c.went(r, loop.StopPromise, "lead", "a+b", "b", "sum")
 		if !r.log.has("end 2 timeout it took longer than a run of its hat may") {

@@ -16,9 +16,9 @@ const unanswered = 30 * time.Minute
 
 // bound says for how long the loop waits for its user.
 func bound(cfg *setup.Config) {
-	cfg.Unanswered = unanswered
+	cfg.Asking.Unanswered = unanswered
 	if said := cfg.Said.AskTimeout; said != nil {
-		cfg.Unanswered = time.Duration(*said)
+		cfg.Asking.Unanswered = time.Duration(*said)
 	}
 }
 
@@ -27,8 +27,8 @@ func (r Resolver) letAsk(ctx context.Context, cfg *setup.Config) (err error) {
 	if cfg.Said.Live == settings.Off {
 		return errors.New(`an agent that asks you has to be live: leave out live = "off" (--no-live), or permissions = "ask"`)
 	}
-	if cfg.Ask = true; cfg.Said.AskTimeout != nil {
-		cfg.AskTimeout = cfg.Unanswered
+	if cfg.Asking.On = true; cfg.Said.AskTimeout != nil {
+		cfg.Asking.Timeout = cfg.Asking.Unanswered
 	}
 	asking := func(b *backends.Backend, args []string, who string) {
 		made, why := b.Asking(ctx, args)

@@ -24,7 +24,7 @@ func askStart(t *testing.T, text string) (argv []string, may string, asks bool, 
 	}
 	cfg, _, err := Resolver{Prompt: "x", Start: request.Options, Settings: settingsOf(t, "")}.Resolve(t.Context())
 	may, _ = cfg.Backend.Permissions(cfg.Args)
-	return cfg.Backend.Argv(nil, cfg.Args), may, cfg.Ask, err
+	return cfg.Backend.Argv(nil, cfg.Args), may, cfg.Asking.On, err
 }
 
 // programs are agents of which nobody knows the version.
@@ -96,8 +96,8 @@ func TestALoopThatGoesOnStillAsks(t *testing.T) {
 	} {
 		files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
 		cfg, err := goOn(t, Resolver{Start: Options{Said: tt.start}, Settings: settingsOf(t, tt.file)}, Found{State: loopstate.State{Backend: "claude", Said: tt.found}}, files)
-		if err != nil || cfg.Ask != tt.asks || *cfg.Said.Instruct == tt.isQuiet || cfg.Unanswered != tt.unanswered || cfg.Said.Live == "on" || cfg.Said.OnClose == "keep" {
-			t.Errorf("%s: %v, %v, %v, %+v", tt.name, err, cfg.Ask, cfg.Unanswered, cfg.Said)
+		if err != nil || cfg.Asking.On != tt.asks || *cfg.Said.Instruct == tt.isQuiet || cfg.Asking.Unanswered != tt.unanswered || cfg.Said.Live == "on" || cfg.Said.OnClose == "keep" {
+			t.Errorf("%s: %v, %v, %v, %+v", tt.name, err, cfg.Asking.On, cfg.Asking.Unanswered, cfg.Said)
 		}
 	}
 }
@@ -123,8 +123,8 @@ func TestForHowLongALoopWaitsForItsUser(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg, _, err := Resolver{Prompt: "x", Start: request.Options, Settings: settingsOf(t, tt.file)}.Resolve(t.Context())
-		if err != nil || cfg.Unanswered != tt.unanswered || cfg.AskTimeout != tt.denied {
-			t.Errorf("%s %s: %v, %v, %v", tt.file, tt.text, cfg.Unanswered, cfg.AskTimeout, err)
+		if err != nil || cfg.Asking.Unanswered != tt.unanswered || cfg.Asking.Timeout != tt.denied {
+			t.Errorf("%s %s: %v, %v, %v", tt.file, tt.text, cfg.Asking.Unanswered, cfg.Asking.Timeout, err)
 		}
 	}
 }

@@ -62,15 +62,15 @@ func (r Resolver) verify(ctx context.Context, cfg *setup.Config, to Sources) (er
 	if r.Start.Check != (Check{}) {
 		to["verify"] = config.FromStart
 	}
-	if cfg.Verify, err = r.Start.Check.over(r.Settings.Verify); err != nil {
+	if cfg.Verification.Check, err = r.Start.Check.over(r.Settings.Verify); err != nil {
 		return err
 	}
-	r.gateSources(cfg.Verify, to)
+	r.gateSources(cfg.Verification.Check, to)
 	if r.Was == nil {
-		cfg.Suggested = r.suggest(cfg.Verify)
+		cfg.Verification.Suggested = r.suggest(cfg.Verification.Check)
 		cfg.SetUp = r.Start.Tree.Wanted && len(r.Settings.Worktree.Setup) > 0
 	}
-	cfg.Reviewer, err = r.Reviewer(ctx, cfg.Verify)
+	cfg.Verification.Reviewer, err = r.Reviewer(ctx, cfg.Verification.Check)
 	return err
 }
 

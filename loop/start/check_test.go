@@ -27,7 +27,7 @@ func TestWhoSaysHowALoopIsVerified(t *testing.T) {
 		{"the start, not at all", file, Check{Off: true}, "", "", config.FromStart},
 	} {
 		cfg, sources := resolve(t, Resolver{Settings: settingsOf(t, tt.file), Start: Options{Check: tt.said}})
-		if got := cfg.Verify; got.String() != tt.want || got.When != tt.when || sources["verify"] != tt.from {
+		if got := cfg.Verification.Check; got.String() != tt.want || got.When != tt.when || sources["verify"] != tt.from {
 			t.Errorf("%s: %+v from %s", tt.name, got, sources["verify"])
 		}
 	}
@@ -58,7 +58,7 @@ func TestALoopThatGoesOnHasTheCheckOfItsStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return cfg.Verify.String()
+		return cfg.Verification.Check.String()
 	}
 	for _, tt := range []struct {
 		said     Check
@@ -99,7 +99,7 @@ func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 	const file = "verify.reviewer = \"critic\"\n[hats.critic]\nbackend = { type = \"claude\", args = [\"--model\", \"strict\"] }\n"
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Trusted: true}
 	cfg, _ := resolve(t, Resolver{Settings: settingsOf(t, file)})
-	if r := cfg.Reviewer; cfg.Verify.Reviewer != "critic" || r.Backend.Name != "claude" || strings.Join(r.Args, " ") != "--model strict" {
+	if r := cfg.Verification.Reviewer; cfg.Verification.Check.Reviewer != "critic" || r.Backend.Name != "claude" || strings.Join(r.Args, " ") != "--model strict" {
 		t.Errorf("got %+v", r)
 	}
 	Remember(files, cfg, "ralph-1")
@@ -116,8 +116,8 @@ func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 		}
 		for range 2 { // who goes on twice makes it no other
 			cfg := goOn()
-			if (cfg.ReviewerMark == cfg.Reviewer.Mark()) != tt.same {
-				t.Errorf("%s: %q", tt.file, cfg.ReviewerMark)
+			if (cfg.Verification.ReviewerMark == cfg.Verification.Reviewer.Mark()) != tt.same {
+				t.Errorf("%s: %q", tt.file, cfg.Verification.ReviewerMark)
 			}
 			Remember(files, cfg, "ralph-1")
 		}

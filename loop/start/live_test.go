@@ -68,19 +68,21 @@ func TestAgentsOfStepsAndTheReviewerAreTalkedToToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := setup.Config{Backend: pi, Steps: [][]setup.Role{{{Backend: pi}}, {{Backend: pi}, {Backend: pi, Args: []string{"--mode", "json"}}}}, Reviewer: setup.Role{Backend: pi}}
-	cfg.Verify.Reviewer = "critic"
-	mark := cfg.Reviewer.Mark()
+	cfg := setup.Config{Backend: pi, Roles: setup.Roles{Steps: [][]setup.Role{{{Backend: pi}},
+		{{Backend: pi}, {Backend: pi, Args: []string{"--mode",
+			"json"}}}}}, Verification: setup.Verification{Reviewer: setup.Role{Backend: pi}}}
+	cfg.Verification.Check.Reviewer = "critic"
+	mark := cfg.Verification.Reviewer.Mark()
 	Resolver{Attended: true}.talk(t.Context(), &cfg)
 	for i, want := range [][]bool{{true}, {true, false}} {
-		for k, w := range cfg.Steps[i] {
+		for k, w := range cfg.Roles.Steps[i] {
 			if (w.Backend.Prompt == backends.PromptLive) != want[k] {
 				t.Errorf("step %d, agent %d: %s", i+1, k+1, w.Backend.Prompt)
 			}
 		}
 	}
-	if cfg.Reviewer.Backend.Prompt != backends.PromptLive || cfg.Reviewer.Mark() != mark {
-		t.Errorf("the reviewer: %s, %s", cfg.Reviewer.Backend.Prompt, cfg.Reviewer.Mark())
+	if cfg.Verification.Reviewer.Backend.Prompt != backends.PromptLive || cfg.Verification.Reviewer.Mark() != mark {
+		t.Errorf("the reviewer: %s, %s", cfg.Verification.Reviewer.Backend.Prompt, cfg.Verification.Reviewer.Mark())
 	}
 }
 

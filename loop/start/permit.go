@@ -24,7 +24,7 @@ func Permits(ctx context.Context, cfg setup.Config) []Permit {
 	b := cfg.Backend
 	_, isOwn := b.Permissions(cfg.Args)
 	about := slices.DeleteFunc([]string{b.Tools.Only, b.Tools.Deny, b.Tools.Allow}, func(flag string) bool { return flag == "" })
-	if len(b.Commands) == 0 || isOwn || cfg.Ask || len(cfg.Steps) > 0 || len(cfg.Roles) > 0 || backends.HasFlag(cfg.Args, about...) {
+	if len(b.Commands) == 0 || isOwn || cfg.Asking.On || len(cfg.Roles.Steps) > 0 || len(cfg.Roles.Hats) > 0 || backends.HasFlag(cfg.Args, about...) {
 		return nil
 	}
 	anything := Options{Agent: Agent{Args: b.Commands}}

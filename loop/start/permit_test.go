@@ -39,9 +39,9 @@ func TestHowAnAgentIsLetRunCommands(t *testing.T) {
 		t.Errorf("behind walls: %q", got)
 	}
 	asking := agent("claude")
-	asking.Ask = true
+	asking.Asking.On = true
 	inSteps := agent("claude")
-	inSteps.Steps = [][]setup.Role{nil}
+	inSteps.Roles.Steps = [][]setup.Role{nil}
 	for _, cfg := range []setup.Config{agent("pi"), asking, inSteps, agent("claude", "--permission-mode", "plan"), agent("claude", "--allowedTools=Bash(go *)"), agent("claude", "--dangerously-skip-permissions")} {
 		if got := flags(cfg); got != nil {
 			t.Errorf("%s %q: %q", cfg.Backend.Name, cfg.Args, got)

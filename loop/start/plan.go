@@ -75,7 +75,7 @@ func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) err
 		if err != nil {
 			return fmt.Errorf("%s:%d: (agent: %s): %w", p.Name, it.Line, it.Agent, err)
 		}
-		cfg.Roles = append(cfg.Roles, role)
+		cfg.Roles.Hats = append(cfg.Roles.Hats, role)
 	}
 	return nil
 }

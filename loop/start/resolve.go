@@ -186,12 +186,13 @@ func (r Resolver) keep(cfg *setup.Config) {
 	}
 	cfg.Warnings = append(cfg.Warnings, othersFile(r.Settings.Files.Folder)...)
 	kept := r.Settings.Changes
-	cfg.Changes = changes.Options{Keep: kept.Keep, MaxFile: kept.MaxFileMB * 1e6, MaxKept: kept.MaxMB * 1e6}
+	cfg.Storage.Changes = changes.Options{Keep: kept.Keep, MaxFile: kept.MaxFileMB * 1e6, MaxKept: kept.MaxMB * 1e6}
 	cfg.Notify, cfg.Budget, cfg.Accounts = r.Settings.Notify, budgetOf(r.Settings), limited.Of()
-	cfg.CheckFile = config.Name
-	cfg.Copy, cfg.Link, cfg.Prepare = r.Settings.Worktree.Copy, r.Settings.Worktree.Link, r.Settings.Worktree.Setup
+	cfg.Verification.File = config.Name
+	tree := r.Settings.Worktree
+	cfg.Checkouts = setup.Checkouts{Copy: tree.Copy, Link: tree.Link, Prepare: tree.Setup}
 	past := r.Settings.History
-	cfg.History = history.Options{Off: !past.Enabled, Folder: past.Folder, Keep: past.Keep, MaxBytes: past.MaxGB * 1e9}
+	cfg.Storage.History = history.Options{Off: !past.Enabled, Folder: past.Folder, Keep: past.Keep, MaxBytes: past.MaxGB * 1e9}
 }
 
 // othersFile says that a folder has settings and hats for ralph-orchestrator, and none for us.
@@ -269,7 +270,7 @@ func first(inStart, inEditor bool, other config.Source) config.Source {
 // arguments, so that it can be continued as it is if it is interrupted. Where
 // that can't be done, they must be named again.
 func Remember(files config.Files, cfg setup.Config, loopID string) {
-	files.RememberLoop(loopID, cfg.Verify, cmp.Or(cfg.ReviewerMark, cfg.Reviewer.Mark()))
+	files.RememberLoop(loopID, cfg.Verification.Check, cmp.Or(cfg.Verification.ReviewerMark, cfg.Verification.Reviewer.Mark()))
 	if cfg.OfferWalls {
 		files.RememberOffer(offerOfWalls)
 	}

@@ -41,7 +41,7 @@ func (r *Resolver) takeUp(cfg *setup.Config) {
 	cfg.Continue, cfg.Stranger, cfg.Change = true, !files.HasStarted(was.LoopID), r.Start.Limits
 	r.Start.Said = r.Start.Said.Or(settings.Said{OnClose: was.Closing}).Or(was.Said.Tightening(r.Settings.Said))
 	var check verify.Check
-	if check, cfg.ReviewerMark = files.CheckOf(was.LoopID); check.IsSet() {
+	if check, cfg.Verification.ReviewerMark = files.CheckOf(was.LoopID); check.IsSet() {
 		r.Settings.Verify = check
 	}
 }

@@ -26,7 +26,7 @@ triggers = ["next"]
 
 func rolesOf(cfg setup.Config) string {
 	var roles []string
-	for _, r := range cfg.Roles {
+	for _, r := range cfg.Roles.Hats {
 		roles = append(roles, fmt.Sprintf("%s on %s %q: %s", r.Name, r.Backend.Name, r.Args, r.Instructions))
 	}
 	return strings.Join(roles, "; ")
@@ -58,7 +58,7 @@ func TestWhoWearsWhichHat(t *testing.T) {
 		if got := rolesOf(cfg); got != tt.want || cfg.Backend.Name != tt.base {
 			t.Errorf("%s: %s, on %s", name, got, cfg.Backend.Name)
 		}
-		if isRing := len(cfg.Roles) > 1; cfg.HandsOver() != isRing {
+		if isRing := len(cfg.Roles.Hats) > 1; cfg.HandsOver() != isRing {
 			t.Errorf("%s: hands over: %v", name, !isRing)
 		}
 	}
@@ -100,8 +100,8 @@ func TestALoopGoesOnWithItsHats(t *testing.T) {
 func TestHowManyTopicsAHatTakesAtOnce(t *testing.T) {
 	hat := "[hats.a]\ntriggers = [\"loop.start\"]\nconcurrency = 5\n"
 	for file, want := range map[string]int{hat: 5, hat + "[iteration]\nparallel_at_once = 2\n": 2, hat + "[iteration]\nparallel_at_once = 8\n": 5} {
-		if cfg, _ := resolve(t, Resolver{Settings: settingsOf(t, file)}); cfg.Roles[0].Concurrency != want {
-			t.Errorf("%d, want %d with\n%s", cfg.Roles[0].Concurrency, want, file)
+		if cfg, _ := resolve(t, Resolver{Settings: settingsOf(t, file)}); cfg.Roles.Hats[0].Concurrency != want {
+			t.Errorf("%d, want %d with\n%s", cfg.Roles.Hats[0].Concurrency, want, file)
 		}
 	}
 }

@@ -252,10 +252,10 @@ func fileIn(folder string, a agents.Agent) string {
 // to trust first; the configuration is whole all the same.
 func (r Resolver) enlist(ctx context.Context, c cast, cfg *setup.Config) error {
 	cfg.Backend, cfg.Hat, cfg.Args = c.base.backend, c.base.hat, c.args
-	cfg.Steps, cfg.Roles, cfg.Agents = c.steps, c.roles, c.shown
+	cfg.Roles.Steps, cfg.Roles.Hats, cfg.Roles.Agents = c.steps, c.roles, c.shown
 	if c.from == "" {
-		cfg.Required = r.Settings.Required
-	} else if cfg.AtOnce = r.Settings.AtOnce; len(c.roles) > 0 {
+		cfg.Roles.Required = r.Settings.Required
+	} else if cfg.Roles.AtOnce = r.Settings.AtOnce; len(c.roles) > 0 {
 		cfg.Hat = c.roles[0].Name
 	}
 	if err := planAgents(ctx, r, &c, cfg); err != nil {

@@ -47,7 +47,7 @@ func loadFrom(t *testing.T, files config.Files) config.Settings {
 // teamText is who does what: "scout on pi [args]", read-only ones in brackets, those side by side with +.
 func teamText(cfg setup.Config) string {
 	var steps []string
-	for _, step := range cfg.Steps {
+	for _, step := range cfg.Roles.Steps {
 		var side []string
 		for _, w := range step {
 			text := fmt.Sprintf("%s on %s: %s", w.Name, w.Backend.Name, strings.Join(w.Args, " "))
@@ -61,10 +61,10 @@ func teamText(cfg setup.Config) string {
 		}
 		steps = append(steps, strings.Join(side, " + "))
 	}
-	for _, r := range cfg.Roles {
+	for _, r := range cfg.Roles.Hats {
 		steps = append(steps, fmt.Sprintf("alone %s on %s: %s", r.Name, r.Backend.Name, strings.Join(r.Args, " ")))
 	}
-	return strings.Join(steps, " > ") + " | " + cfg.Backend.Name + " " + cfg.Agents.Flags
+	return strings.Join(steps, " > ") + " | " + cfg.Backend.Name + " " + cfg.Roles.Agents.Flags
 }
 
 func named(agent string, chain, parallel []string) []config.Step {
@@ -110,8 +110,8 @@ func TestWhoDoesTheWork(t *testing.T) {
 		if got := teamText(cfg); err != nil || got != tt.want {
 			t.Errorf("%s: %s, %v", tt.name, got, err)
 		}
-		if strings.Contains(tt.file, "at_once") && len(cfg.Steps) > 0 && cfg.AtOnce != 2 {
-			t.Errorf("%s: %d at once", tt.name, cfg.AtOnce)
+		if strings.Contains(tt.file, "at_once") && len(cfg.Roles.Steps) > 0 && cfg.Roles.AtOnce != 2 {
+			t.Errorf("%s: %d at once", tt.name, cfg.Roles.AtOnce)
 		}
 	}
 }
@@ -148,8 +148,8 @@ func TestTheFoldersAgentsNeedTrust(t *testing.T) {
 	if !errors.As(err, &untrusted) || !slices.Equal(untrusted.Lines(), []string{".pi/agents/worker.md tells its agent: You work."}) {
 		t.Fatalf("got %v", err)
 	}
-	if len(cfg.Steps) != 2 || !strings.HasPrefix(cfg.Agents.About[1], "2 of 2: worker (pi) · .pi/agents/worker.md") {
-		t.Errorf("a dry run sees %s, %q", teamText(cfg), cfg.Agents.About)
+	if len(cfg.Roles.Steps) != 2 || !strings.HasPrefix(cfg.Roles.Agents.About[1], "2 of 2: worker (pi) · .pi/agents/worker.md") {
+		t.Errorf("a dry run sees %s, %q", teamText(cfg), cfg.Roles.Agents.About)
 	}
 	if err := untrusted.Remember(); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestTheFilesStepsGoOn(t *testing.T) {
 	files.Trusted = true
 	for hat, want := range map[string]int{"": 3, "a": 0} {
 		cfg, err := goOn(t, Resolver{Settings: loadFrom(t, files), Detect: detectPi}, Found{"state.md", loopstate.State{Backend: "claude", Hat: hat}}, files)
-		if err != nil || len(cfg.Steps) != want {
+		if err != nil || len(cfg.Roles.Steps) != want {
 			t.Errorf("with the hat %q: %s, %v", hat, teamText(cfg), err)
 		}
 	}

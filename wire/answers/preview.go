@@ -67,7 +67,7 @@ func PreviewOf(cfg setup.Config, sources start.Sources, argv []string, prompt, v
 	} else {
 		r.Limits = wire.ParamsOf(cfg.Limits.All(), cfg.Promise)
 	}
-	if check := stream.Plain(cfg.Verify.String()); cfg.Verify.When == verify.OnUntil {
+	if check := stream.Plain(cfg.Verification.Check.String()); cfg.Verification.Check.When == verify.OnUntil {
 		r.Until = check
 	} else {
 		r.Verify = check
@@ -123,14 +123,14 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 	}
 	cfg := p.cfg
 	if agent != "" {
-		if len(argv) > 0 && argv[0] != cfg.Backend.Name && len(cfg.Steps) == 0 { // of steps, it is the first one's
+		if len(argv) > 0 && argv[0] != cfg.Backend.Name && len(cfg.Roles.Steps) == 0 { // of steps, it is the first one's
 			agent += " · " + wire.Sentence(argv[0])
 		}
 		add("Agent", p.from(agent, "backend"))
-		if len(cfg.Agents.About) == 0 {
+		if len(cfg.Roles.Agents.About) == 0 {
 			add("Hat", p.from(wire.OneLine(cfg.Hat), "hat"))
 		}
-		for _, about := range cfg.Agents.About {
+		for _, about := range cfg.Roles.Agents.About {
 			add("Agents", p.from(wire.Sentence(about), "agents"))
 		}
 		add("Model", p.model())
@@ -139,7 +139,7 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 		switch may = wire.Sentence(may); {
 		case own:
 			may = p.from(may, "args")
-		case cfg.Ask:
+		case cfg.Asking.On:
 			may = p.from(may, "permissions")
 		}
 		add("Permissions", may)
@@ -177,14 +177,14 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 // besides the loop's own may do that do its work.
 func (p preview) addRoles(add func(label, text string)) {
 	cfg := p.cfg
-	roles := slices.Concat(cfg.Steps...)
+	roles := slices.Concat(cfg.Roles.Steps...)
 	if cfg.HandsOver() {
 		var names []string
-		for _, r := range cfg.Roles {
+		for _, r := range cfg.Roles.Hats {
 			names = append(names, wire.OneLine(r.Name+" ("+wire.JoinFacts(filepath.Base(r.Backend.Name), r.Together())+")"))
 		}
 		add("Hats", strings.Join(names, ", "))
-		roles = cfg.Roles
+		roles = cfg.Roles.Hats
 	}
 	for _, f := range cfg.Fallbacks {
 		add("Fallback", wire.OneLine(wire.JoinFacts(filepath.Base(f.Backend.Name), f.Model, strings.Join(f.On, ", "))))
@@ -201,8 +201,8 @@ func (p preview) addRoles(add func(label, text string)) {
 
 // args are the arguments of the agent that does all by itself.
 func (p preview) args() []string {
-	if len(p.cfg.Agents.About) > 0 && len(p.cfg.Roles) == 1 {
-		return p.cfg.Roles[0].Args
+	if len(p.cfg.Roles.Agents.About) > 0 && len(p.cfg.Roles.Hats) == 1 {
+		return p.cfg.Roles.Hats[0].Args
 	}
 	return p.cfg.Args
 }
@@ -246,7 +246,7 @@ func (p preview) promise() string {
 	switch {
 	case p.cfg.Promise != "":
 		return p.from(wire.OneLine(p.cfg.Promise), "completionPromise")
-	case p.cfg.Verify.When == verify.OnUntil:
+	case p.cfg.Verification.Check.When == verify.OnUntil:
 		return "none is needed"
 	case p.cfg.Said.Plan != "":
 		return wire.Sentence("none is needed when " + p.cfg.PlanGoal())
@@ -255,15 +255,15 @@ func (p preview) promise() string {
 }
 
 func (p preview) verified() string {
-	by := wire.VerifiedBy(p.cfg.Verify, func(g verify.Gate) string {
+	by := wire.VerifiedBy(p.cfg.Verification.Check, func(g verify.Gate) string {
 		text := ""
 		if g == verify.ReviewerGate {
-			text = ": " + wire.OneLine(p.cfg.Reviewer.Backend.Name)
+			text = ": " + wire.OneLine(p.cfg.Verification.Reviewer.Backend.Name)
 		}
 		return p.from(text, start.GateSource(g))
 	})
 	if by == "" && p.cfg.Said.Plan != "" {
 		return "nothing but the checks that tasks have"
 	}
-	return cmp.Or(by, "nothing: the agent's word counts"+wire.SuggestionText(p.cfg.Suggested))
+	return cmp.Or(by, "nothing: the agent's word counts"+wire.SuggestionText(p.cfg.Verification.Suggested))
 }

@@ -104,7 +104,7 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			obs := beginner{make(chan int, 2)}
 			l, err := engine.Start(setup.Config{
-				Folder: t.TempDir(), Prompt: "x", History: history.Options{Off: true}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+				Folder: t.TempDir(), Prompt: "x", Storage: setup.Storage{History: history.Options{Off: true}}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom("/bin/sh", []string{"-c", "cat >/dev/null; exec sleep 1000"}, backends.PromptStdin, decode.FormatText),
 			}, setup.Host{}, obs)
 			if err != nil {

@@ -176,7 +176,7 @@ func (c *Execution) work() backends.Exit {
 	}
 	var previous string
 	isLooked := true // a snapshot has all that was changed so far
-	for n, step := range c.Config.Steps {
+	for n, step := range c.Config.Roles.Steps {
 		if !c.mayGoOn() {
 			break
 		}

@@ -28,7 +28,7 @@ func (c *Execution) outOf(reserved float64) loop.StopReason { return c.x.State.O
 // awaitRoom waits until an agent may begin beside the others, and the cap has room for an answer of m's, beside those of
 // the others. While nobody knows what an answer costs, it waits for the first one, as far as that doesn't take too long.
 func (c *Execution) awaitRoom(m *agentRun) {
-	room, isCapped := cmp.Or(c.Config.AtOnce, setup.MaxAtOnce), !math.IsInf(c.money(), 1) && m.role.Backend.HasCost()
+	room, isCapped := cmp.Or(c.Config.Roles.AtOnce, setup.MaxAtOnce), !math.IsInf(c.money(), 1) && m.role.Backend.HasCost()
 	var late time.Time // for the first answer
 	c.serve(func() (hasRoom bool, due time.Time) {
 		switch {

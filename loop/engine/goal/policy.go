@@ -118,15 +118,15 @@ func (p *Policy) Goal(now loop.Status) (goal loop.Goal, ok bool) {
 	p.isTold = true
 	cfg := p.cfg
 	goal = loop.Goal{
-		Promise: now.Promise, Plan: cfg.PlanGoal(), Besides: cfg.Verify.Besides(), Suggested: cfg.Suggested.Command, Money: cfg.Budget.Text(),
+		Promise: now.Promise, Plan: cfg.PlanGoal(), Besides: cfg.Verification.Check.Besides(), Suggested: cfg.Verification.Suggested.Command, Money: cfg.Budget.Text(),
 	}
 	if now.Promise != "" {
 		goal.From = cfg.PromiseSource()
 	}
-	if cfg.Verify.When == verify.OnUntil {
-		goal.Until = cfg.Verify.String()
+	if cfg.Verification.Check.When == verify.OnUntil {
+		goal.Until = cfg.Verification.Check.String()
 	} else {
-		goal.Verify = cfg.Verify.String()
+		goal.Verify = cfg.Verification.Check.String()
 	}
 	if forecast := loop.Forecast(cfg.Folder, now.Limits.MaxIterations); forecast != "" {
 		goal.Money = strings.TrimPrefix(goal.Money+"; "+forecast, "; ")
@@ -138,7 +138,7 @@ func (p *Policy) Goal(now loop.Status) (goal loop.Goal, ok bool) {
 func (p *Policy) Endless(now loop.Status) string {
 	isBound := now.Limits.MaxIterations > 0 || now.Limits.MaxCostUSD > 0
 	switch {
-	case isBound, now.Promise != "", p.cfg.Said.Plan != "", p.cfg.Verify.When == verify.OnUntil:
+	case isBound, now.Promise != "", p.cfg.Said.Plan != "", p.cfg.Verification.Check.When == verify.OnUntil:
 		return ""
 	case now.Limits.MaxDuration == 0:
 		return "no promise, no iteration limit, no budget: only you or the word LOOP_COMPLETE will end this loop"

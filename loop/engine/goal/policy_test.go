@@ -137,12 +137,14 @@ func TestTheGoal(t *testing.T) {
 		promise string
 		want    string
 	}{
-		"nothing":     {func(*setup.Config) {}, "", "||||||"},
-		"a promise":   {func(c *setup.Config) { c.PromiseFrom = "start" }, "DONE", "DONE|start|||||"},
-		"a check":     {func(c *setup.Config) { c.Verify = verify.Check{Shell: "make", When: verify.OnPromise} }, "", "|||make|||"},
-		"until":       {func(c *setup.Config) { c.Verify = verify.Check{Shell: "make", When: verify.OnUntil} }, "", "||||make||"},
+		"nothing":   {func(*setup.Config) {}, "", "||||||"},
+		"a promise": {func(c *setup.Config) { c.PromiseFrom = "start" }, "DONE", "DONE|start|||||"},
+		"a check": {func(c *setup.Config) { c.Verification.Check = verify.Check{Shell: "make", When: verify.OnPromise} }, "",
+			"|||make|||"},
+		"until": {func(c *setup.Config) { c.Verification.Check = verify.Check{Shell: "make", When: verify.OnUntil} }, "",
+			"||||make||"},
 		"a plan":      {func(c *setup.Config) { c.Said.Plan = "PLAN.md" }, "", "||the 1 task of PLAN.md are done||||"},
-		"could check": {func(c *setup.Config) { c.Suggested.Command = "go test" }, "", "|||||go test|"},
+		"could check": {func(c *setup.Config) { c.Verification.Suggested.Command = "go test" }, "", "|||||go test|"},
 		"a budget":    {func(c *setup.Config) { c.Budget = budget.Book{Limits: budget.Limits{PerDay: 5}} }, "", "||||||" + budget.Book{Limits: budget.Limits{PerDay: 5}}.Text()},
 	} {
 		cfg, p := loopWith(t)
@@ -205,7 +207,7 @@ func TestWhatEndsALoopWithoutAnEnd(t *testing.T) {
 	} {
 		cfg, p := loopWith(t)
 		if cfg.Said.Plan = tt.plan; tt.until {
-			cfg.Verify.When = verify.OnUntil
+			cfg.Verification.Check.When = verify.OnUntil
 		}
 		if got := p.Endless(tt.now); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

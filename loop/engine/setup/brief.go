@@ -53,7 +53,7 @@ func (c Config) roleOf(turn hats.Turn, emit string) string {
 	}
 	var parts []string
 	role, task := fmt.Sprintf("In this iteration you wear the hat %q", h.Name), "What it is to do:"
-	if len(c.Agents.About) > 0 { // it is no hat but an agent of a file
+	if len(c.Roles.Agents.About) > 0 { // it is no hat but an agent of a file
 		role, task = "You are "+h.Name, "What you are to do:"
 	}
 	if h.Description != "" {
@@ -132,7 +132,7 @@ func (c Config) NotesFor(dir string) (string, error) {
 
 // Completion is what ends the loop after a run that was given a prompt.
 func (c Config) Completion(promise, prompt string, run Run) promises.Completion {
-	done := promises.Completion{Promise: promise, Checked: c.Verify.Has(verify.CommandGate)}
+	done := promises.Completion{Promise: promise, Checked: c.Verification.Check.Has(verify.CommandGate)}
 	if c.Backend.Output == decode.FormatText { // all that it prints is its message
 		done.Echo = []string{prompt, run.Prompt}
 	}

@@ -26,7 +26,7 @@ func (c *Config) Check() error {
 	if err := CheckPromise(c.Promise); err != nil {
 		return err
 	}
-	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
+	if err := errors.Join(c.Limits.Check(), c.Verification.Check.Validate()); err != nil {
 		return err
 	}
 	if err := cmp.Or(c.CheckReading(), c.FindAgents(), c.checkNotes()); err != nil {
@@ -53,14 +53,14 @@ func (c *Config) FindCheck() error {
 	if c.SetUp {
 		return nil
 	}
-	_, err := c.Verify.Find(c.Folder)
+	_, err := c.Verification.Check.Find(c.Folder)
 	return err
 }
 
 // FindReviewer looks for the reviewer's program, where there is to be one.
 func (c *Config) FindReviewer() (err error) {
-	if c.Verify.Has(verify.ReviewerGate) {
-		_, err = c.Reviewer.Backend.Find()
+	if c.Verification.Check.Has(verify.ReviewerGate) {
+		_, err = c.Verification.Reviewer.Backend.Find()
 	}
 	return err
 }

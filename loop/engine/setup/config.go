@@ -29,56 +29,26 @@ type Config struct {
 	Hat     string   // the role that Backend and Args come from
 	// Fallbacks work while Backend is limited, the first that can. Roles with an agent of their own keep it.
 	Fallbacks []Fallback
-	// Roles are the hats that a run may wear. Where one of them listens to topics, they
-	// hand over to each other; else Hat is worn by all runs.
-	Roles []Role
-	// Steps are what each iteration consists of, where it is more than one run of Backend: in
-	// each, one role or up to limits.MaxAgents that work side by side. They and hats that hand over
-	// exclude each other.
-	Steps [][]Role
-	// AtOnce is how many agents of a step work at the same time; 0: as many as is usual.
-	AtOnce int
-	// Agents says which agents of files do the work: Steps, or the one whose role is Hat.
-	Agents Agents
-	// Required are topics without which no promise counts.
-	Required []string
-	Promise  string // "" is none; the word LOOP_COMPLETE works always
+	Roles     Roles
+	Promise   string // "" is none; the word LOOP_COMPLETE works always
 	// PromiseFrom is where the promise comes from, a config.Source; only shown.
 	PromiseFrom string
 	// Said is what is said of the loop in one value each.
-	Said    settings.Said
-	planned []string // the commands of its plan, once Check has looked at that
-	// Copy, Link and Prepare fill a worker's checkout with what git ignores and the work needs: paths in the
-	// repository, and commands that the shell runs there.
-	Copy, Link, Prepare []string
-	// Ask has the agents' questions answered by the user (the backends are made so, see
-	// backends.Backend.Asking); else they are told that nobody is there.
-	Ask        bool
-	AskTimeout time.Duration // after which a question is denied; 0: never
-	// Unanswered is how long a loop that nobody looks at waits for its user's word; 0: for as
-	// long as it takes.
-	Unanswered time.Duration
-	Limits     loop.Limits
-	Budget     budget.Book    // of all the user's loops together
-	Accounts   limited.Folder // what all the user's loops know of the limits of agents' accounts
+	Said      settings.Said
+	planned   []string // the commands of its plan, once Check has looked at that
+	Checkouts Checkouts
+	Asking    Asking
+	Limits    loop.Limits
+	Budget    budget.Book    // of all the user's loops together
+	Accounts  limited.Folder // what all the user's loops know of the limits of agents' accounts
 	// Sandbox says which walls are around all that the loop starts.
-	Sandbox sandbox.Spec
-	// Verify is what has to pass before a promise counts; the zero value: promises count.
-	Verify verify.Check
-	// Suggested is a check that the folder has and the user doesn't want, or doesn't know of;
-	// only shown.
-	Suggested verify.Suggestion
+	Sandbox      sandbox.Spec
+	Verification Verification
 	// SetUp says that commands will prepare the folder before the loop begins: they may
 	// bring what isn't there yet.
 	SetUp bool
-	// Reviewer is the hat that Verify names, and ReviewerMark that of the one from the loop's
-	// start, "" for this one's own.
-	Reviewer     Role
-	ReviewerMark string
 	// OfferWalls has the user told, when the loop begins, that there could be walls.
 	OfferWalls bool
-	// CheckFile is the name of the file in the folder that may say how to verify.
-	CheckFile string
 	// Continue goes on with the loop that the state file describes, or, where there is none,
 	// the registry of the one that ended last in the folder. Prompt,
 	// promise, limits and, unless it is given, the model come from there, then
@@ -92,17 +62,69 @@ type Config struct {
 	Stranger bool
 	// Once ends the loop behind an iteration, with StopOnce: what is to come stands in the
 	// state file, how long to wait before that too, so that another process can go on.
-	Once bool
+	Once    bool
+	Storage Storage
+	Version string          // of this program, for the lock's record
+	Notify  settings.Notify // for who tells a user who isn't looking
+	// Warnings are what the user should know about this configuration; they are told when the loop begins.
+	Warnings []string
+}
+
+// Roles are the agents that a loop has besides its own, and who of them works when.
+type Roles struct {
+	// Hats are the roles that a run may wear. Where one of them listens to topics, they
+	// hand over to each other; else Config.Hat is worn by all runs.
+	Hats []Role
+	// Steps are what each iteration consists of, where it is more than one run of Config.Backend: in
+	// each, one role or up to limits.MaxAgents that work side by side. They and hats that hand over
+	// exclude each other.
+	Steps [][]Role
+	// AtOnce is how many agents of a step work at the same time; 0: as many as is usual.
+	AtOnce int
+	// Agents says which agents of files do the work: Steps, or the one whose role is Config.Hat.
+	Agents Agents
+	// Required are topics without which no promise counts.
+	Required []string
+}
+
+// Checkouts fill a worker's checkout with what git ignores and the work needs: paths in the repository, and commands that
+// the shell runs there.
+type Checkouts struct{ Copy, Link, Prepare []string }
+
+// Asking is what becomes of what agents ask.
+type Asking struct {
+	// On has the agents' questions answered by the user (the backends are made so, see
+	// backends.Backend.Asking); else they are told that nobody is there.
+	On      bool
+	Timeout time.Duration // after which a question is denied; 0: never
+	// Unanswered is how long a loop that nobody looks at waits for its user's word; 0: for as
+	// long as it takes.
+	Unanswered time.Duration
+}
+
+// Verification is how a promise is verified.
+type Verification struct {
+	// Check is what has to pass before a promise counts; the zero value: promises count.
+	Check verify.Check
+	// Suggested is a check that the folder has and the user doesn't want, or doesn't know of;
+	// only shown.
+	Suggested verify.Suggestion
+	// Reviewer is the hat that Check names, and ReviewerMark that of the one from the loop's
+	// start, "" for this one's own.
+	Reviewer     Role
+	ReviewerMark string
+	// File is the name of the file in the folder that may say how to verify.
+	File string
+}
+
+// Storage is what is stored of a loop, and how.
+type Storage struct {
 	// History says where the loop is kept as a session that pi can open.
 	History history.Options
 	// Changes says how snapshots of the folder are made.
 	Changes changes.Options
-	// RecordDir gets a file with each run's raw output; "" records nothing.
-	RecordDir string
-	Version   string          // of this program, for the lock's record
-	Notify    settings.Notify // for who tells a user who isn't looking
-	// Warnings are what the user should know about this configuration; they are told when the loop begins.
-	Warnings []string
+	// Recordings is the folder that gets a file with each run's raw output; "" records nothing.
+	Recordings string
 }
 
 // Agents says which agents of files do the work.
@@ -125,7 +147,7 @@ func (c Config) NewState(id string, now time.Time) loopstate.State {
 		Backend:           c.Backend.Name,
 		Model:             c.Model,
 		Hat:               c.Hat,
-		Agents:            c.Agents.Flags,
+		Agents:            c.Roles.Agents.Flags,
 		BackendArgs:       c.Args,
 		Given:             c.Limits.All(),
 		Prompt:            c.Prompt,

@@ -16,7 +16,7 @@ import (
 // Doubts are what the user wants of a loop with this configuration and can't have, or
 // not yet, as far as that is known before it begins.
 func (c Config) Doubts() (doubts []string) {
-	if yet, err := c.Verify.Find(c.Folder); yet != "" && err == nil && !c.SetUp {
+	if yet, err := c.Verification.Check.Find(c.Folder); yet != "" && err == nil && !c.SetUp {
 		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s, which verifies, isn't in the folder or can't be executed: until it can, no promise is verified", yet)))
 	}
 	if names := c.uncounted(); (c.Limits.MaxCostUSD > 0 || c.Budget.Limits.IsSet()) && len(names) > 0 {
@@ -36,8 +36,8 @@ func (c Config) Doubts() (doubts []string) {
 			doubts = append(doubts, loop.OneLine(fmt.Sprintf("the loop can't do all of its plan: %v", fault)))
 		}
 	}
-	if c.Limits.MaxUnchanged > 0 && !c.SetUp && (c.Changes.Keep == 0 || c.Changes.Check() != nil) {
-		if _, err := changes.Look(c.Folder, c.Changes, nil); err != nil {
+	if c.Limits.MaxUnchanged > 0 && !c.SetUp && (c.Storage.Changes.Keep == 0 || c.Storage.Changes.Check() != nil) {
+		if _, err := changes.Look(c.Folder, c.Storage.Changes, nil); err != nil {
 			limit, _ := limits.ByName(limits.Progress)
 			doubts = append(doubts, loop.OneLine(fmt.Sprintf("the limit of %s can't be kept: %v", limit.Words(c.Limits), err)))
 		}
@@ -56,7 +56,7 @@ func (c Config) uncounted() (names []string) {
 			names = append(names, name)
 		}
 	}
-	if len(c.Steps) == 0 && !c.HandsOver() {
+	if len(c.Roles.Steps) == 0 && !c.HandsOver() {
 		add(c.Backend)
 	}
 	for _, r := range c.Others() {

@@ -37,7 +37,7 @@ func (c Config) rulesFor(run Run) (parts []string) {
 		done = "you say that you are done"
 		parts = append(parts, rules.Ending(run.Promise, c.Backend.Output == decode.FormatText))
 	}
-	if rule := rules.OfCheck(c.Verify, done); rule != "" {
+	if rule := rules.OfCheck(c.Verification.Check, done); rule != "" {
 		parts = append(parts, rule)
 	}
 	if run.Stagnation != "" {
@@ -104,8 +104,8 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 		first.Budget = min(first.Budget, c.Budget.Limits.Left(spent))
 	}
 	brief := c.Brief
-	if len(c.Steps) > 0 {
-		w, at := c.Steps[0][0], c.Slots(0)[0]
+	if len(c.Roles.Steps) > 0 {
+		w, at := c.Roles.Steps[0][0], c.Slots(0)[0]
 		first.Prompt = w.TaskOf(at, c.Prompt, "")
 		c = c.As(w)
 		brief = func(run Run) (string, []string) { return c.BriefOf(w, at, run) }

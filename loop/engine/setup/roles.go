@@ -24,8 +24,8 @@ type Fallback struct {
 
 // Ring is the hats of a loop that hand over; nil where none do.
 func (c Config) Ring() hats.Ring {
-	ring := make(hats.Ring, len(c.Roles))
-	for i, r := range c.Roles {
+	ring := make(hats.Ring, len(c.Roles.Hats))
+	for i, r := range c.Roles.Hats {
 		ring[i] = r.Hat
 	}
 	if !ring.HandsOver() {
@@ -39,8 +39,8 @@ func (c Config) HandsOver() bool { return c.Ring() != nil }
 
 // CheckReading says which hat is to read only where nothing tells what it changes.
 func (c Config) CheckReading() error {
-	for _, r := range c.Roles {
-		if r.ReadOnly && c.Changes.Keep == 0 {
+	for _, r := range c.Roles.Hats {
+		if r.ReadOnly && c.Storage.Changes.Keep == 0 {
 			return fmt.Errorf("the hat %s is read_only, and nobody would see what it changes: there are no snapshots (changes.keep is 0); set one of them otherwise", r.Name)
 		}
 	}
@@ -48,7 +48,7 @@ func (c Config) CheckReading() error {
 }
 
 // Role is another agent: what it is told of itself, and what runs it. It listens to topics
-// (Config.Roles), is called in a row (Config.Steps), or looks at the work (Config.Reviewer).
+// (Roles.Hats), is called in a row (Roles.Steps), or looks at the work (Verification.Reviewer).
 type Role struct {
 	hats.Hat
 	// Task is what one of a step is asked. {prompt} in it is the loop's prompt, {previous} what the
@@ -69,12 +69,12 @@ func (r Role) Mark() string {
 // Others are the loop's roles, each with its name in a sentence.
 func (c *Config) Others() iter.Seq2[string, *Role] {
 	return func(yield func(string, *Role) bool) {
-		for i := range c.Roles {
-			if !yield("the hat "+c.Roles[i].Name, &c.Roles[i]) {
+		for i := range c.Roles.Hats {
+			if !yield("the hat "+c.Roles.Hats[i].Name, &c.Roles.Hats[i]) {
 				return
 			}
 		}
-		for i, step := range c.Steps {
+		for i, step := range c.Roles.Steps {
 			for k := range step {
 				if !yield(fmt.Sprintf("step %d (%s)", i+1, step[k].Name), &step[k]) {
 					return
@@ -86,8 +86,8 @@ func (c *Config) Others() iter.Seq2[string, *Role] {
 				return
 			}
 		}
-		if c.Verify.Has(verify.ReviewerGate) {
-			yield("the reviewer "+c.Verify.Reviewer, &c.Reviewer)
+		if c.Verification.Check.Has(verify.ReviewerGate) {
+			yield("the reviewer "+c.Verification.Check.Reviewer, &c.Verification.Reviewer)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (c Config) As(r Role) Config {
 
 // Role is the one of those that listen, or of the loop's own, with a name.
 func (c Config) Role(name string) (Role, bool) {
-	for _, r := range c.Roles {
+	for _, r := range c.Roles.Hats {
 		if r.Name == name {
 			return r, true
 		}
@@ -121,13 +121,13 @@ func (c Config) Worn(hat string) Config {
 
 // FindAgents says which agent isn't installed that a run may need.
 func (c *Config) FindAgents() error {
-	if len(c.Steps) == 0 {
+	if len(c.Roles.Steps) == 0 {
 		if _, err := c.Backend.Find(); err != nil {
 			return err
 		}
 	}
 	for who, r := range c.Others() {
-		if _, err := r.Backend.Find(); err != nil && r != &c.Reviewer {
+		if _, err := r.Backend.Find(); err != nil && r != &c.Verification.Reviewer {
 			return fmt.Errorf("%s: %w", who, err)
 		}
 	}

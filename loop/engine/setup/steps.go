@@ -29,10 +29,10 @@ const (
 
 // checkSteps says what is wrong with the steps of an iteration.
 func (c Config) checkSteps() error {
-	if len(c.Steps) > 0 && c.HandsOver() {
+	if len(c.Roles.Steps) > 0 && c.HandsOver() {
 		return errors.New("hats that hand over and steps exclude each other: take out the hats' triggers, or the steps")
 	}
-	for i, step := range c.Steps {
+	for i, step := range c.Roles.Steps {
 		if len(step) == 0 || len(step) > limits.MaxAgents {
 			return fmt.Errorf("step %d has %d agents: a step has 1 to %d", i+1, len(step), limits.MaxAgents)
 		}
@@ -42,8 +42,8 @@ func (c Config) checkSteps() error {
 
 // WaveOf is the configuration of a turn whose topics are worked on side by side, all by its agent.
 func (c Config) WaveOf(turn hats.Turn) *Config {
-	c.AtOnce = len(turn.Topics)
-	c.Steps = [][]Role{slices.Repeat([]Role{{Hat: turn.Hat, Backend: c.Backend, Args: c.Args}}, c.AtOnce)}
+	c.Roles.AtOnce = len(turn.Topics)
+	c.Roles.Steps = [][]Role{slices.Repeat([]Role{{Hat: turn.Hat, Backend: c.Backend, Args: c.Args}}, c.Roles.AtOnce)}
 	return &c
 }
 
@@ -76,7 +76,7 @@ func (s Slot) String() string {
 
 // Slots are those of a step's agents.
 func (c Config) Slots(n int) []Slot {
-	step := c.Steps[n]
+	step := c.Roles.Steps[n]
 	all := make([]Slot, len(step))
 	for k, w := range step {
 		name, before, same := stream.Line(w.Name, loop.LineLimit), 0, 0
@@ -91,7 +91,7 @@ func (c Config) Slots(n int) []Slot {
 		if same > 1 {
 			name = fmt.Sprintf("%s %d", name, before)
 		}
-		all[k] = Slot{n + 1, len(c.Steps), k + 1, name, len(step) == 1}
+		all[k] = Slot{n + 1, len(c.Roles.Steps), k + 1, name, len(step) == 1}
 	}
 	return all
 }

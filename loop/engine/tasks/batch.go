@@ -96,11 +96,11 @@ func (w *Batch) fill(c *changes.Checkout) error {
 	}
 	var notes []string
 	var err error
-	w.Elsewhere(func() { notes, err = worktree.Bring(from, c.Top(), w.Config.Copy, w.Config.Link) })
+	w.Elsewhere(func() { notes, err = worktree.Bring(from, c.Top(), w.Config.Checkouts.Copy, w.Config.Checkouts.Link) })
 	for _, note := range notes {
 		w.Warn(note)
 	}
-	for _, command := range w.Config.Prepare {
+	for _, command := range w.Config.Checkouts.Prepare {
 		if err == nil {
 			err = w.Prepare(command, c.Top())
 		}
@@ -112,7 +112,7 @@ func (w *Batch) fill(c *changes.Checkout) error {
 // loop's own agent.
 func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 	cfg = own
-	cfg.AtOnce = len(w.Run.Batch)
+	cfg.Roles.AtOnce = len(w.Run.Batch)
 	step := make([]setup.Role, len(w.Run.Batch))
 	for i, it := range w.Run.Batch {
 		r := w.Run
@@ -128,7 +128,7 @@ func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 		role.Name = stream.Line(strings.TrimPrefix(role.Name+": "+it.Text, ": "), maxName)
 		step[i], apart = role, append(apart, r)
 	}
-	cfg.Steps = [][]setup.Role{step}
+	cfg.Roles.Steps = [][]setup.Role{step}
 	return cfg, apart
 }
 

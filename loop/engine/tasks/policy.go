@@ -267,6 +267,6 @@ func (p *Policy) Bench(h Host, iteration int) Bench {
 			defer p.Watch(h) // what the check runs may have written to it
 			return h.Check(iteration, check, t)
 		},
-		Timeout: p.cfg.Verify.Timeout, Accepts: p.accepts, Book: p.book, Warn: h.Warn,
+		Timeout: p.cfg.Verification.Check.Timeout, Accepts: p.accepts, Book: p.book, Warn: h.Warn,
 	}
 }
