@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -306,7 +308,7 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
-	ctx, stop := signal.NotifyContext(cmd.Context(), terminal.Signals...)
+	ctx, stop := signal.NotifyContext(cmd.Context(), append(slices.Clone(terminal.Signals), syscall.SIGPIPE)...) // else it leaves half a tree
 	made, err := tree.Make(ctx, &cfg, settings.Worktree, stderr)
 	interrupted := ctx.Err() != nil
 	stop()

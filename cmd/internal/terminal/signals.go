@@ -41,12 +41,14 @@ func (c *Coming) Interrupt() { <-c.begun; c.loop.Interrupt() }
 // Kill ends the loop without any grace.
 func (c *Coming) Kill() { <-c.begun; c.loop.Kill() }
 
-// Signals are those that a run in the terminal answers to. SIGPIPE is among
-// them so that a broken pipe is an error of a write, which output tells of.
-var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
+// Signals are those that a run in the terminal answers to.
+var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 
 // CatchSignals begins to collect signals, so that none gets lost between here
 // and answerSignals. What this process was started to ignore (nohup) stays ignored.
+//
+// SIGPIPE ends nothing and is told to nobody: a broken pipe is an error of a write, which output tells of. It may be the
+// connection with a process that has just ended, too.
 func CatchSignals() (caught chan os.Signal, stop func()) {
 	caught = make(chan os.Signal, 8)
 	for _, sig := range Signals {
@@ -54,7 +56,12 @@ func CatchSignals() (caught chan os.Signal, stop func()) {
 			signal.Notify(caught, sig)
 		}
 	}
-	return caught, func() { signal.Stop(caught) }
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	return caught, func() {
+		signal.Stop(caught)
+		signal.Stop(pipes)
+	}
 }
 
 // How long a loop may take to end before this program is ended by force: once it was asked to, once it

@@ -75,7 +75,7 @@ func buildFlags(args []string) (flags []string) {
 }
 
 // ofGoTest are lines by which go test says what runs, how it ended, and who called whom when a test panicked.
-var ofGoTest = regexp.MustCompile(`^\s*(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|FAIL|SKIP):|FAIL\b|PASS$|exit status|$)`)
+var ofGoTest = regexp.MustCompile(`^\s*(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|FAIL|SKIP):|PASS$|exit status|$)|^FAIL\b`)
 
 // own are the lines that a test said itself.
 func own(said string) []string {
@@ -84,9 +84,15 @@ func own(said string) []string {
 
 var ended = regexp.MustCompile(`^(panic: |fatal error: |WARNING: DATA RACE)`)
 
+// ofScript is the line by which a script says where it failed. What matters is in front of it.
+var ofScript = regexp.MustCompile(`^\s+FAIL: \S+:\d+: `)
+
 // matter are at most n lines of what a test said: the first ones and the last, or of a panic and of a race where in the tests it was.
 func matter(said string, n int) []string {
 	lines := own(said)
+	if at := slices.IndexFunc(lines, ofScript.MatchString); at >= n {
+		lines = slices.Concat([]string{fmt.Sprintf("… %d lines …", at-n+2)}, lines[at-n+2:at+1])
+	}
 	if at := slices.IndexFunc(lines, ended.MatchString); at >= 0 {
 		where := slices.DeleteFunc(slices.Clone(lines[at+1:]), func(line string) bool {
 			return !strings.Contains(line, ".go:") || strings.Contains(line, "/src/") || regexp.MustCompile(`^\s*(runtime|testing|internal|time)/`).MatchString(line)

@@ -113,12 +113,14 @@ func TestClosingFailures(t *testing.T) {
 		return fmt.Sprintf(`{"Action":"output","Package":"%s/a","Test":"%s","Output":%q}`+"\n", module, test, text)
 	}
 	for name, tt := range map[string]struct{ events, want string }{
-		"well":                  {`{"Action":"pass","Package":"m/a"}` + "\n", ""},
-		"much was said":         {long + fails("Test1"), "*** FAILED: Test1 in a\n" + strings.Repeat("    a line\n", 5) + "    … 12 lines …\n" + strings.Repeat("    a line\n", 3) + "    it fell 1 of 2 times alone: go test -run '^Test1$' ./a"},
-		"a line without end":    {output("Test1", strings.Repeat("é", 1000)) + fails("Test1"), "*** FAILED: Test1 in a\n    " + strings.Repeat("é", 300) + "…\n    it fell 1 of 2 times alone: go test -run '^Test1$' ./a"},
-		"words of a pattern":    {fails("Test1", "Test1/a (b)"), "*** FAILED: Test1/a (b) in a\n    it fell 1 of 2 times alone: go test -run '^Test1$/^a \\(b\\)$' ./a"},
-		"the process ended":     {`{"Action":"run","Package":"` + module + `/a","Test":"Test1"}` + "\n" + output("", "left: 12 sh\n") + output("", "FAIL\n") + fails(), "*** FAILED: a\n    left: 12 sh\n    alone: go test ./a"},
-		"what the whole said":   {output("Test1", "cleanup: left\n") + output("Test1/one", "=== RUN   Test1/one\n") + output("Test1/one", "    --- FAIL: Test1/one (0.0s)\n") + fails("Test1/one", "Test1"), "*** FAILED: Test1/one in a\n    cleanup: left\n    it fell 1 of 2 times alone: go test -run '^Test1$/^one$' ./a"},
+		"well":                {`{"Action":"pass","Package":"m/a"}` + "\n", ""},
+		"much was said":       {long + fails("Test1"), "*** FAILED: Test1 in a\n" + strings.Repeat("    a line\n", 5) + "    … 12 lines …\n" + strings.Repeat("    a line\n", 3) + "    it fell 1 of 2 times alone: go test -run '^Test1$' ./a"},
+		"a line without end":  {output("Test1", strings.Repeat("é", 1000)) + fails("Test1"), "*** FAILED: Test1 in a\n    " + strings.Repeat("é", 300) + "…\n    it fell 1 of 2 times alone: go test -run '^Test1$' ./a"},
+		"words of a pattern":  {fails("Test1", "Test1/a (b)"), "*** FAILED: Test1/a (b) in a\n    it fell 1 of 2 times alone: go test -run '^Test1$/^a \\(b\\)$' ./a"},
+		"the process ended":   {`{"Action":"run","Package":"` + module + `/a","Test":"Test1"}` + "\n" + output("", "left: 12 sh\n") + output("", "FAIL\n") + fails(), "*** FAILED: a\n    left: 12 sh\n    alone: go test ./a"},
+		"what the whole said": {output("Test1", "cleanup: left\n") + output("Test1/one", "=== RUN   Test1/one\n") + output("Test1/one", "    --- FAIL: Test1/one (0.0s)\n") + fails("Test1/one", "Test1"), "*** FAILED: Test1/one in a\n    cleanup: left\n    it fell 1 of 2 times alone: go test -run '^Test1$/^one$' ./a"},
+		"a script": {output("Test1", "    testscript.go:609: WORK=$WORK\n") + strings.Repeat(output("Test1", "        > exec true\n"), 20) + output("Test1", "        [exit status 1]\n") + output("Test1", "        FAIL: a.txtar:7: it fell\n") + fails("Test1"),
+			"*** FAILED: Test1 in a\n    … 15 lines …\n" + strings.Repeat("    > exec true\n", 6) + "    [exit status 1]\n    FAIL: a.txtar:7: it fell\n    it fell 1 of 2 times alone: go test -run '^Test1$' ./a"},
 		"a panic":               {`{"Action":"run","Package":"` + module + `/a","Test":"Test2"}` + "\n" + output("Test1", "it began\n") + output("Test1", "panic: nil\n\ngoroutine 1 [running]:\ntesting.f()\n\t/usr/local/go/src/testing/testing.go:1 +0x1\nm.F()\n\tgithub.com/m/a_test.go:7 +0x2\n") + fails("Test1"), "*** FAILED: Test1 in a\n    it began\n    panic: nil\n    github.com/m/a_test.go:7 +0x2\n    it fell 1 of 2 times alone: go test -run '^Test1$' ./a"},
 		"more than are to read": {fails("Test1", "Test2", "Test3", "Test4", "Test5"), "*** FAILED: Test1 in a\n    it fell 1 of 2 times alone: go test -run '^Test1$' ./a\n*** FAILED: Test2 in a\n    it fell 1 of 2 times alone: go test -run '^Test2$' ./a\n*** FAILED: Test3 in a\n    it fell 1 of 2 times alone: go test -run '^Test3$' ./a\n*** FAILED, too: Test4 in a, Test5 in a"},
 	} {
