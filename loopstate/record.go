@@ -68,7 +68,10 @@ func (r *record) note(s State, isFleets bool) error {
 	}
 	e := r.driven.entry
 	if e.LoopID != s.LoopID {
-		e, _, _ = registry.Get(r.root, s.LoopID)
+		var err error
+		if e, _, err = registry.Get(r.root, s.LoopID); err != nil {
+			return err
+		}
 	}
 	e.LoopID, e.Folder, e.Counts, e.Iteration = s.LoopID, r.root, ours, s.Iteration
 	if e.StartedAt.IsZero() {

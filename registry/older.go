@@ -53,11 +53,15 @@ func takeOver(dir string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), takeOverPatience)
 	defer cancel()
-	lock, err := filelock.Hold(ctx, filepath.Join(dir, ".lock"))
+	path := filepath.Join(dir, ".lock")
+	lock, err := filelock.Hold(ctx, path)
 	if err != nil {
 		return
 	}
 	defer lock.Close()
+	if !filelock.IsNamed(lock, path) { // another process has just done it
+		return
+	}
 	for _, suffix := range []string{olderEntry, olderCounts} {
 		for _, f := range paths.Newest(dir, "*"+suffix) {
 			takeOverLoop(dir, strings.TrimSuffix(f.Name(), suffix))
@@ -68,7 +72,7 @@ func takeOver(dir string) {
 		takeOverJournal(dir, f)
 	}
 	_ = os.Remove(journals)
-	_ = os.Remove(lock.Name())
+	_ = os.Remove(path)
 }
 
 func hasOlder(dir string) bool {

@@ -160,7 +160,7 @@ func TestALoopMoves(t *testing.T) {
 	}
 }
 
-// DirOf is the folder of the copy that was written to last.
+// A loop's id means the copy that was written to last.
 func TestTheFolderOfACopy(t *testing.T) {
 	inHome(t)
 	if dir, err := DirOf("ralph-a"); err == nil {

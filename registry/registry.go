@@ -22,7 +22,7 @@ const (
 	// one that may go on.
 	keepEnded = 7 * 24 * time.Hour
 	keepOpen  = 30 * 24 * time.Hour
-	// maxEntries bounds how many loops All lists, and of how many there is what they count.
+	// maxEntries bounds how many loops All lists.
 	maxEntries = 500
 	// maxSize bounds what is read of a file, in bytes. A prompt is part of it.
 	maxSize = 16 << 20

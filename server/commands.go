@@ -134,7 +134,7 @@ func beyond(argument any) string {
 	switch p := argument.(type) {
 	case wire.CancelParams:
 		if p.When != "" && p.When != wire.WhenNow {
-			return "it is cancelled at once; to end it behind its iteration, pause it and cancel it then"
+			return wire.EndsAtOnce
 		}
 	case wire.ResumeParams:
 		if p.Backend != "" || p.Said != (wire.ResumeParams{}).Said {

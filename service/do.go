@@ -103,11 +103,23 @@ func (Next) do(l loop.Handle, _ *Done) (string, error) {
 }
 
 func (Last) do(l loop.Handle, _ *Done) (string, error) {
-	return "the loop ends after this iteration", l.(interface{ CancelAfterIteration() error }).CancelAfterIteration()
+	if here, ok := l.(local); ok {
+		return "the loop ends after this iteration", here.CancelAfterIteration()
+	}
+	return "", wire.Unable(l.Status().LoopID, wire.EndsAtOnce)
 }
 
 func (Interrupt) do(l loop.Handle, _ *Done) (string, error) {
-	return "the loop is being interrupted; it can be resumed", l.(interface{ Interrupt() error }).Interrupt()
+	if here, ok := l.(local); ok {
+		return "the loop is being interrupted; it can be resumed", here.Interrupt()
+	}
+	return "", wire.Unable(l.Status().LoopID, wire.EndsAtOnce)
+}
+
+// local is a loop of this machine: one of another can only be cancelled.
+type local interface {
+	CancelAfterIteration() error
+	Interrupt() error
 }
 
 func (Detach) do(l loop.Handle, _ *Done) (string, error) {

@@ -39,13 +39,17 @@ func (d *driven) IsLive() bool                { return len(d.heard) == 0 }
 func (d *driven) Disallow(rule string) error  { return d.hear("disallow", rule) }
 func (d *driven) Saved(loopstate.State) error { return d.hear("saved") }
 func (d *driven) Detach() (int, error)        { return 3, d.hear("detach") }
-func (d *driven) CancelAfterIteration() error { return d.hear("last") }
-func (d *driven) Interrupt() error            { return d.hear("interrupt") }
 func (d *driven) Steer(q loop.Steering) (string, error) {
 	return "g1", d.hear("steer", q.Text, q.Once, q.Next)
 }
 
 func (d *driven) Answer(id string, a ask.Answer) error { return d.hear("answer", id, a.Kind) }
+
+// here is one of this machine.
+type here struct{ driven }
+
+func (h *here) CancelAfterIteration() error { return h.hear("last") }
+func (h *here) Interrupt() error            { return h.hear("interrupt") }
 
 // far is one of another machine, which says itself what comes of it.
 type far struct {
@@ -75,8 +79,8 @@ func TestALoopDoesWhatItIsAskedFor(t *testing.T) {
 		"pause":             {c: Pause{}, text: "the loop pauses after this iteration", heard: []string{"pause"}},
 		"pause of a wait":   {c: Pause{}, paused: true, text: "the loop is paused", heard: []string{"pause"}, onlyHere: true},
 		"next":              {c: Next{}, text: wire.NextText(3), heard: []string{"next"}},
-		"last":              {c: Last{}, text: "the loop ends after this iteration", heard: []string{"last"}},
-		"interrupt":         {c: Interrupt{}, text: "the loop is being interrupted; it can be resumed", heard: []string{"interrupt"}},
+		"last":              {c: Last{}, text: "the loop ends after this iteration", heard: []string{"last"}, onlyHere: true},
+		"interrupt":         {c: Interrupt{}, text: "the loop is being interrupted; it can be resumed", heard: []string{"interrupt"}, onlyHere: true},
 		"detach":            {c: Detach{}, text: wire.DetachedText, heard: []string{"detach"}},
 		"resume":            {c: Resume{Patch: five()}, text: bounds, far: "so it says", heard: []string{"resume5"}},
 		"resume, and say":   {c: Resume{Patch: five(), Say: "Go"}, text: bounds, far: "so it says", heard: []string{"steerGotrue false", "resume5"}, refusedBy: "steer"},
@@ -88,7 +92,7 @@ func TestALoopDoesWhatItIsAskedFor(t *testing.T) {
 		"answer":            {c: Answer{q, ask.Answer{Kind: ask.Once}}, text: wire.AnsweredText(q, ask.Answer{Kind: ask.Once}), heard: []string{"answerq1once"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &driven{now: loop.Status{LoopID: "here", State: loop.StateRunning, Iteration: 4, Limits: limits.Limits{MaxIterations: 5}}}
+			d := &here{driven{now: loop.Status{LoopID: "here", State: loop.StateRunning, Iteration: 4, Limits: limits.Limits{MaxIterations: 5}}}}
 			if tt.paused {
 				d.now.State = loop.StatePaused
 			}
@@ -119,12 +123,23 @@ func TestALoopDoesWhatItIsAskedFor(t *testing.T) {
 					if what == "" || len(what) < len(word) || what[:len(word)] != word {
 						continue
 					}
-					no := &driven{now: d.now, refuses: word}
+					no := &here{driven{now: d.now, refuses: word}}
 					if done, err := new(Service).Do(no, tt.c); err != errRefused || done != (Done{}) || len(no.heard) >= len(tt.heard) {
 						t.Errorf("refused: %+v, %v; it heard %q", done, err, no.heard)
 					}
 				}
 			}
 		})
+	}
+}
+
+// A loop of another machine is cancelled, and can't be ended in another way.
+func TestALoopOfAnotherMachineEndsAtOnce(t *testing.T) {
+	for _, c := range []Command{Last{}, Interrupt{}} {
+		away := &far{driven: driven{now: loop.Status{LoopID: "far"}}}
+		_, err := new(Service).Do(away, c)
+		if f := Told(err); f == nil || f.Reason != wire.ReasonElsewhere || len(away.heard) > 0 {
+			t.Errorf("%T: %v; it heard %q", c, err, away.heard)
+		}
 	}
 }

@@ -29,6 +29,9 @@ func Unable(loopID, why string) error {
 // AsSubmitted is why such a loop takes nothing but new limits when it goes on.
 const AsSubmitted = "a loop of a fleet goes on as it was submitted: say new limits as such, and leave the rest out"
 
+// EndsAtOnce is why such a loop can't be ended in another way than by a cancel.
+const EndsAtOnce = "it is cancelled at once; to end it behind its iteration, pause it and cancel it then"
+
 // As returns the status for who knows the loop by another id, and has another folder for it:
 // nothing in it names the files of the machine that it runs on.
 func (l LoopStatus) As(loopID, folder string) LoopStatus {

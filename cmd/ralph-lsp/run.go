@@ -308,7 +308,8 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
-	ctx, stop := signal.NotifyContext(cmd.Context(), append(slices.Clone(terminal.Signals), syscall.SIGPIPE)...) // else it leaves half a tree
+	ends := append(slices.Clone(terminal.Signals), syscall.SIGPIPE) // a process that a broken pipe kills leaves half a tree
+	ctx, stop := signal.NotifyContext(cmd.Context(), ends...)
 	made, err := tree.Make(ctx, &cfg, settings.Worktree, stderr)
 	interrupted := ctx.Err() != nil
 	stop()

@@ -316,7 +316,7 @@ func (l *engine) openIteration(run setup.Run) {
 	l.inbox.Elsewhere(func() { l.snapshots.Commits = worktree.Commits(l.cfg.Folder) })
 	l.state.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
 	l.record.publish()
-	_ = l.store.Describe(l.record.entry()) // with the iteration, should nobody be left to tell the end
+	_ = l.store.Describe(l.record.entry()) // its title may be another one by now
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.events.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: l.state.Base.Cost,
 		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})
