@@ -74,8 +74,9 @@ func (l *files) here(do func() error) error {
 const bookInterval = time.Second
 
 // noteSpending has what the run under way has spent written down, at once when the last time is long enough ago. Nobody
-// waits for it.
+// waits for it. What changes while a write is under way is in the next one.
 func (l *files) noteSpending() {
+	l.isStale = true
 	if !l.isNoting {
 		l.isNoting = true
 		l.inbox.Later(max(time.Until(l.noted.Add(bookInterval)), 0), l.writeSpending)
@@ -89,9 +90,15 @@ func (l *files) writeSpending() {
 		isDue := false
 		l.inbox.Do(func() {
 			isDue = l.state.UnderWay || l.state.Verification.Checking
+			l.isStale = l.isStale && isDue
 		})
 		if isDue {
-			_, _ = l.write(l.note, nothing) // a failure shows at the next iteration
+			_, _ = l.write(l.note, func(*loopstate.State) { l.isStale = false }) // a failure shows at the next iteration
 		}
-	}, func() { l.isNoting, l.noted = false, time.Now() })
+	}, func() {
+		l.isNoting, l.noted = false, time.Now()
+		if l.isStale {
+			l.noteSpending()
+		}
+	})
 }

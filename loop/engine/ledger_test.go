@@ -186,6 +186,45 @@ func (c counting) Update(edit func(*loopstate.State) error) (loopstate.State, er
 	return c.memory.Update(edit)
 }
 
+// slow has a write begin something.
+type slow struct {
+	*memory
+	during chan func()
+}
+
+func (s slow) Note(state loopstate.State) error {
+	select {
+	case do := <-s.during:
+		do()
+	default:
+	}
+	return s.memory.Note(state)
+}
+
+// What is spent while a write is under way is in the next one, though nothing is spent after it.
+func TestSpendingDuringAWriteIsWrittenDown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		busy := withTime(says("<promise>DONE</promise>"), time.Minute)
+		during := make(chan func(), 1)
+		var r *rig
+		busy.during = func() {
+			spends := func(usd float64) { hear(r.spec(0), stream.Usage{Cost: stream.USD(usd)}) }
+			during <- func() { spends(2) }
+			spends(1)
+			time.Sleep(2 * bookInterval)
+			if state, _ := r.file.Load(); len(during) > 0 || state.Cost.USD != 2 {
+				t.Errorf("the file says $%v", state.Cost.USD)
+			}
+		}
+		r = unstarted(t, busy)
+		r.store = slow{r.file, during}
+		if err := r.begin(); err != nil {
+			t.Fatal(err)
+		}
+		r.over(loop.StopPromise, 1)
+	})
+}
+
 // What a run spends is written down at once, and then once a second.
 func TestSpendingIsWrittenDownWhileItIsSpent(t *testing.T) {
 	bubble(t, func(t *testing.T) {

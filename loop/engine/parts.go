@@ -138,6 +138,7 @@ type files struct {
 	queue     inbox.Queue // one thing at a time is done with them
 	isLooking bool        // a look at the state file is in it
 	isNoting  bool        // what the run under way has spent is to be written down
+	isStale   bool        // the last write hasn't all of it
 	noted     time.Time   // when it was, last
 }
 
