@@ -34,7 +34,7 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	}
 	cfg, runs := b.Crew(l.runs.agentFor(l.cfg.Worn(l.cfg.Hat), false))
 	done, err := l.exec.Execute(executor.Work{Config: &cfg, Run: run, Apart: runs})
-	l.steering.endConversation()
+	l.conversation.end()
 	l.tasks.Landed(l, b.Land(done.HasEndedWell))
 	l.state.Run.Tools.Wrote = nil // what lies in the checkouts is nothing new by itself
 	return done.Report, err

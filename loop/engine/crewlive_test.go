@@ -10,9 +10,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -184,14 +185,14 @@ func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 	r.engine.snapshots.Found = changes.State{Tree: "A"}
 	r.engine.snapshots.Now = r.engine.snapshots.Found
 	for run, want := range []int{1, 2, 1, 2} {
-		if run == 2 {
-			talk := &r.engine.state.Talk
-			talk.Meet(&guidance.Partner{}, nil)
-			talk.Queue([]string{"try the other way"}, nil)
-			talk.Address()
-			r.engine.steering.hasRead(stream.Heard{ID: "g1"})
+		said := &r.engine.state.Steering
+		if said.Take(nil, nil); run == 2 {
+			said.Join(&steering.Listener{}, listener{&played{run: minute("")}})
+			said.Learn(loopstate.State{}, loopstate.State{Guidance: []string{"try the other way"}})
+			r.engine.conversation.tell()
+			r.engine.conversation.heard(stream.Heard{ID: "g1"})
 		}
-		r.engine.steering.endConversation()
+		r.engine.conversation.end()
 		r.engine.runs.noteProgress(setup.Run{Iteration: run + 1}, judge.Report{Outcome: loop.OutcomeOK})
 		if n := r.engine.state.Counts.NoProgress; n != want {
 			t.Errorf("after run %d: %d, want %d", run+1, n, want)

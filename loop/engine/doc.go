@@ -10,7 +10,7 @@
 // ledger.go keeps what is spent, terms.go puts back what loosens a loop in its file while a run is at work, and asks.
 //
 // A Loop is what others have of it. Its engine is made of parts (parts.go), which share a core: what the loop is, and how
-// it stands. events tell observers, record other processes. files are the state file and what is kept; steering,
+// it stands. events tell observers, record other processes. files are the state file and what is kept; conversation,
 // questions, waits and spending are between the loop and its user; runs, checks and
 // planning are about the work. Each part is a type with a state of its own, and names the parts that it uses. The engine
 // alone decides.
@@ -19,8 +19,9 @@
 // loop is set up with, and what its runs are told. progress is how the loop stands, which that goroutine alone changes and
 // looks at: a Status is a question to it. judge says how a run went, verification whether its work is what was asked
 // for (gate.go asks the gates), snapshots what it changed. executor has agents and commands work, tasks says what of a plan they do.
-// guidance is the talk between user and agents, which live.go carries on. fallback.Policy, hats.Policy, budget.Policy, tasks.Policy,
-// goal.Policy, stagnation.Policy and verification.Policy are values that say what they want before a run and after it. tooluse and rules are small ones.
+// fallback.Policy, hats.Policy, budget.Policy, tasks.Policy, steering.Policy, goal.Policy, stagnation.Policy and
+// verification.Policy are values that say what they want before a run, meanwhile and after it. tooluse and rules are small
+// ones.
 //
 // obey.go carries out commands, those of the socket too. Where the loop is kept, session.go says only when what is
 // to be there.

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -223,22 +224,17 @@ func (l *engine) tryNextRun() (setup.Run, loop.StopReason, error) {
 // and the guidance from it in the same step.
 func (l *engine) claim() (run setup.Run, err error) {
 	var texts, next, warnings []string
-	var fresh []loop.Guidance
 	l.state.UnderWay = true
 	l.files.saveBy(l.store.Claim, func(s *loopstate.State) {
 		run.Turn, warnings = l.nextTurn(s)
 		s.ResumeAt = time.Time{}
-		// Guidance is moved and not removed: a run that doesn't count, or a crash, has it told again.
-		texts, s.Guidance = s.Guidance, nil
-		next, s.GuidanceNext = s.GuidanceNext, nil
-		s.Guided = slices.Concat(s.Guided, texts, next)
+		texts, next = steering.Move(s)
 	}, func(state loopstate.State, failed error) {
 		if err = failed; err != nil {
 			l.state.UnderWay = false
 			return
 		}
-		l.steering.learnGuidance(texts, next)
-		fresh = l.state.Talk.Take()
+		l.state.Steering.Take(texts, next)
 		l.files.learn(state, loop.ByFile)
 		run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	})
@@ -252,7 +248,7 @@ func (l *engine) claim() (run setup.Run, err error) {
 		l.events.warn([]string{"the notes can't be read: " + problem.Error()})
 	}
 	l.state.Wanted.Skip = false
-	run.Guidance, run.Refutation = l.state.Talk.Give(fresh), l.state.Verification.Refutation
+	run.Guidance, run.Refutation = l.state.Steering.Given(), l.state.Verification.Refutation
 	run.Standing = loop.StandingBut(l.state.Known.Standing, run.Guidance)
 	run.Missed = l.goal.Next
 	run.Limits = l.state.Status.Limits
@@ -295,7 +291,7 @@ func (l *engine) execute(run setup.Run) (judge.Report, error) {
 		return judge.Report{}, err
 	}
 	done, err := l.exec.Execute(work)
-	l.steering.endConversation()
+	l.conversation.end()
 	return done.Report, err
 }
 

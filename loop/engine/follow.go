@@ -14,8 +14,8 @@ func (l *runs) execHost() executor.Host {
 	return executor.Host{
 		Start: l.start, OpenScope: l.openScope, Handle: l.handle, Tell: l.events.tellEvent, Emit: l.events.emit,
 		Rest: func() { l.events.kept(setup.Session.Rest) }, Spent: l.hasSpent,
-		Met: l.steering.meet, Parted: l.steering.part, Said: l.steering.hasSaid,
-		Note: l.record.setOwner, Stop: l.ending.requestStop, Obey: func() { l.steering.tellAgents(); l.events.showCancelling() },
+		Joined: l.conversation.join, Left: l.state.Steering.Leave, Said: l.conversation.said,
+		Note: l.record.setOwner, Stop: l.ending.requestStop, Obey: func() { l.conversation.tell(); l.events.showCancelling() },
 	}
 }
 
@@ -24,7 +24,7 @@ func (l *runs) execHost() executor.Host {
 func (l *runs) handle(e stream.Event) {
 	switch it := e.(type) {
 	case stream.Heard:
-		l.steering.hasRead(it)
+		l.conversation.heard(it)
 		return
 	case stream.Question: // asker has it
 		return

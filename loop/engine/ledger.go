@@ -47,7 +47,7 @@ func (l *files) write(update updating, edit func(*loopstate.State)) (loopstate.S
 		return l.here(func() error {
 			held = l.state.Hold(s)
 			l.state.Enter(s)
-			heard = l.state.Talk.EnterHeard(s)
+			heard = l.state.Steering.Unkept()
 			edit(s)
 			return nil
 		})
@@ -55,7 +55,7 @@ func (l *files) write(update updating, edit func(*loopstate.State)) (loopstate.S
 	l.inbox.Do(func() {
 		if err == nil {
 			l.state.Known = state
-			l.state.Talk.Wrote(heard)
+			l.state.Steering.Kept(heard)
 		}
 		l.askTerms(held)
 	})

@@ -25,6 +25,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/stagnation"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -265,10 +266,7 @@ func (l *engine) init(s loopstate.State) {
 	if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {
 		p.Warned = limit
 	}
-	p.Talk.Owe(s.Guided...) // the iteration that was told this is run again
-	if l.cfg.Say != "" {
-		p.Talk.Owe(l.cfg.Say)
-	}
+	p.Steering = steering.Resume(s, l.cfg.Say)
 	p.Status = loop.Status{
 		LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
 		Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,

@@ -102,7 +102,7 @@ func (l *engine) obey(c command, done func(answer)) {
 	default:
 		l.files.edit(c, func(err error) {
 			if to.err = err; c.Do == caller.Steer {
-				to.id = l.state.Talk.ID(c.Text)
+				to.id = l.state.Steering.ID(c.Text)
 			}
 			done(to)
 		})

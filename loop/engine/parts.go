@@ -34,17 +34,17 @@ type Loop struct{ engine *engine }
 // alone uses them: others tell its inbox.
 type engine struct {
 	*core
-	events    events
-	record    record
-	ending    ending
-	questions questions
-	steering  steering
-	files     files
-	waits     waits
-	spending  spending
-	runs      runs
-	checks    checks
-	planning  planning
+	events       events
+	record       record
+	ending       ending
+	questions    questions
+	conversation conversation
+	files        files
+	waits        waits
+	spending     spending
+	runs         runs
+	checks       checks
+	planning     planning
 }
 
 // ports are what a loop begins with besides its configuration: its folder, its agents, and who sees it.
@@ -117,8 +117,8 @@ type questions struct {
 	mark   string // of this life of the loop's, in the ids of its questions: an answer may be to one of before
 }
 
-// steering is what the user tells agents that work.
-type steering struct {
+// conversation is that of the user with agents that work.
+type conversation struct {
 	*core
 	ending *ending
 	events *events
@@ -129,17 +129,17 @@ type steering struct {
 // files are the state file, which the user writes too, and what is kept of the loop.
 type files struct {
 	*core
-	ending    *ending
-	events    *events
-	questions *questions
-	record    *record
-	spending  *spending
-	steering  *steering
-	queue     inbox.Queue // one thing at a time is done with them
-	isLooking bool        // a look at the state file is in it
-	isNoting  bool        // what the run under way has spent is to be written down
-	isStale   bool        // the last write hasn't all of it
-	noted     time.Time   // when it was, last
+	ending       *ending
+	events       *events
+	questions    *questions
+	record       *record
+	spending     *spending
+	conversation *conversation
+	queue        inbox.Queue // one thing at a time is done with them
+	isLooking    bool        // a look at the state file is in it
+	isNoting     bool        // what the run under way has spent is to be written down
+	isStale      bool        // the last write hasn't all of it
+	noted        time.Time   // when it was, last
 }
 
 // waits are those of a loop that doesn't run, and its pauses.
@@ -163,35 +163,35 @@ type spending struct {
 // runs are what the engine does about agents and their work.
 type runs struct {
 	*core
-	ending   *ending
-	events   *events
-	files    *files
-	record   *record
-	steering *steering
-	refused  sandbox.Refusals // by the walls
-	ignored  bool             // it was told that some output doesn't count
+	ending       *ending
+	events       *events
+	files        *files
+	record       *record
+	conversation *conversation
+	refused      sandbox.Refusals // by the walls
+	ignored      bool             // it was told that some output doesn't count
 }
 
 // checks find out whether what a run did is what was asked for.
 type checks struct {
 	*core
-	ending   *ending
-	events   *events
-	files    *files
-	record   *record
-	runs     *runs
-	steering *steering
-	waits    *waits
+	ending       *ending
+	events       *events
+	files        *files
+	record       *record
+	runs         *runs
+	conversation *conversation
+	waits        *waits
 }
 
 // planning is the loop as the policy of its plan knows it (tasks.Host).
 type planning struct {
 	*core
-	events    *events
-	questions *questions
-	runs      *runs
-	steering  *steering
-	checks    *checks
+	events       *events
+	questions    *questions
+	runs         *runs
+	conversation *conversation
+	checks       *checks
 }
 
 // assemble makes an engine of its parts.
@@ -201,19 +201,19 @@ func assemble(c *core) *engine {
 	l.record.core, l.record.events = c, &l.events
 	l.ending = ending{core: c, events: &l.events, record: &l.record, done: make(chan struct{})}
 	l.questions = questions{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record}
-	l.steering = steering{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record}
+	l.conversation = conversation{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record}
 	l.files = files{
 		core: c, ending: &l.ending, events: &l.events, questions: &l.questions, record: &l.record, spending: &l.spending,
-		steering: &l.steering, queue: c.inbox.NewQueue(),
+		conversation: &l.conversation, queue: c.inbox.NewQueue(),
 	}
 	l.waits = waits{core: c, ending: &l.ending, events: &l.events, files: &l.files, questions: &l.questions, record: &l.record}
 	l.spending = spending{core: c, ending: &l.ending, events: &l.events, waits: &l.waits}
-	l.runs = runs{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, steering: &l.steering}
+	l.runs = runs{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, conversation: &l.conversation}
 	l.checks = checks{
-		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs, steering: &l.steering, waits: &l.waits,
+		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs, conversation: &l.conversation, waits: &l.waits,
 	}
 	l.planning = planning{
-		core: c, events: &l.events, questions: &l.questions, runs: &l.runs, steering: &l.steering, checks: &l.checks,
+		core: c, events: &l.events, questions: &l.questions, runs: &l.runs, conversation: &l.conversation, checks: &l.checks,
 	}
 	return l
 }

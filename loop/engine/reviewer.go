@@ -9,11 +9,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -41,7 +41,7 @@ func review(in *inspection, verdicts []string) verify.Result {
 	cfg.Model = "" // its own arguments may name one
 	question := verification.ReviewPrompt(reviewer, l.state.Known.Prompt, verdicts, diff)
 	prompt, args := cfg.Hand(setup.Run{Limits: l.state.Status.Limits, Budget: l.state.Left(), Prompt: question}, nil)
-	p := &guidance.Partner{Fulfils: guidance.Fulfils(verification.Approval(reviewer, prompt))}
+	p := &steering.Listener{Fulfils: steering.Fulfils(verification.Approval(reviewer, prompt))}
 	h := in.newReview(p)
 	end := func(r verify.Result) verify.Result {
 		h.End(cmp.Or(r.Output, r.Why), r.State != verify.Verified)
@@ -58,7 +58,7 @@ func review(in *inspection, verdicts []string) verify.Result {
 				if l.cfg.HandsOver() { // it is a hat, too
 					l.state.Run.Wears = l.cfg.Verification.Check.Reviewer
 				}
-				l.steering.meet(p, agent, reviewer.Backend, false)
+				l.conversation.join(p, agent, reviewer.Backend, false)
 			},
 		},
 		Timeout: in.check.Timeout, MustSpeak: true, Beat: l.stopBroke,
@@ -66,7 +66,7 @@ func review(in *inspection, verdicts []string) verify.Result {
 	if err != nil {
 		return end(verification.Unchecked("could not be asked: " + loop.OneLine(err.Error())))
 	}
-	l.steering.endConversation()
+	l.conversation.end()
 	l.state.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
 	l.state.Status.Retry = nil
 	l.inbox.Elsewhere(func() { l.snapshots.TellOfReviewer(l.cfg.Verification.Check.Reviewer) })
@@ -82,13 +82,13 @@ func (l *checks) stopBroke() {
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.
-func (in *inspection) newReview(p *guidance.Partner) *executor.Subagent {
+func (in *inspection) newReview(p *steering.Listener) *executor.Subagent {
 	l := in.checks
 	in.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verification.Check.Reviewer}) // texts can always be encoded
 	h := &executor.Subagent{
 		Call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", in.iteration, in.reviews), Name: setup.ReviewCall, Input: input},
-		Show: l.events.tellEvent, Tell: l.events.tellEvent, Says: func(text string) { l.steering.hasSaid(p, text) },
+		Show: l.events.tellEvent, Tell: l.events.tellEvent, Says: func(text string) { l.conversation.said(p, text) },
 	}
 	h.Run = func(e stream.Event) {
 		switch e := e.(type) {
@@ -99,7 +99,7 @@ func (in *inspection) newReview(p *guidance.Partner) *executor.Subagent {
 		case stream.Retry:
 			l.state.Status.Retry = progress.RetryOf(e)
 		case stream.Heard:
-			l.steering.hasRead(e)
+			l.conversation.heard(e)
 		case stream.Moot:
 			l.desk.TakeBack(h.Call.ID, e.ID)
 		}

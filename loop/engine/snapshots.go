@@ -47,7 +47,7 @@ func (l *runs) snapshotBefore() {
 // noteProgress counts a run that made no progress, and warns in time.
 func (l *runs) noteProgress(run setup.Run, r judge.Report) {
 	was := stagnation.Run{
-		Report: r, Iteration: run.Iteration, Prompt: run.Prompt, IsTold: len(run.Guidance) > 0,
+		Report: r, Iteration: run.Iteration, Prompt: run.Prompt, IsTold: l.state.Steering.IsTold(),
 		Found: l.snapshots.Found, Left: l.snapshots.Now, Tools: l.state.Run.Tools,
 		IsText: l.cfg.Worn(run.Turn.Hat.Name).Backend.Output == decode.FormatText, Hat: run.Turn.Hat.Name,
 	}

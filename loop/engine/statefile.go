@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"io/fs"
-	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -83,21 +82,9 @@ func (l *files) learn(s loopstate.State, by string) {
 	if n.Changed {
 		l.events.emit(loop.LimitsChanged{Limits: n.Limits, Promise: n.Promise, Changes: changes, By: by})
 	}
-	l.steering.learnGuidance(s.Guidance, s.GuidanceNext)
+	l.conversation.tell()
 	if n.Wake { // only then: the engine reads the file itself when it is woken
 		l.ending.poke()
-	}
-}
-
-// learnGuidance makes the queue what the state file lists, hands it to the agents that can
-// be told something, and acknowledges what is new.
-func (l *steering) learnGuidance(texts, next []string) {
-	fresh := l.state.Talk.Queue(texts, next)
-	taken := l.hand(l.state.Address())
-	for _, g := range fresh {
-		if !slices.Contains(taken, g.ID) {
-			l.events.emit(g)
-		}
 	}
 }
 

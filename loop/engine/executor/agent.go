@@ -7,10 +7,10 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -26,7 +26,7 @@ type agentRun struct {
 	spool    string // where its programs publish topics, "" for none
 	prompt   string // what it is given, with all that it is told besides
 
-	guidance.Partner
+	steering.Listener
 	activity Activity
 	tools    tooluse.Log
 	isOver   bool            // with all that it has started
@@ -129,14 +129,14 @@ func (m *agentRun) open(spec *backends.Spec, sync func(func())) error {
 
 func (m *agentRun) begun(agent progress.Agent) {
 	if m.slot.IsLast() { // nobody else can end the loop
-		m.Fulfils = guidance.Fulfils(m.completion())
+		m.Fulfils = steering.Fulfils(m.completion())
 	}
 	m.of.join(m, agent)
 }
 
 func (m *agentRun) endedBy(exit backends.Exit) {
 	m.working, m.usage = false, exit.Result.Usage
-	m.of.x.Parted(&m.Partner)
+	m.of.x.Left(&m.Listener)
 	m.Report = judge.Assess(exit, "", m.completion(), time.Now())
 	m.TakeTopics(m.run.Turn.Topics, m.completion(), m.spool)
 }
@@ -155,7 +155,7 @@ func (m *agentRun) follow(e stream.Event) {
 	switch it := e.(type) {
 	case stream.MessageEnd:
 		if it.ParentToolCallID == "" {
-			m.of.x.Said(&m.Partner, it.Text)
+			m.of.x.Said(&m.Listener, it.Text)
 		}
 	case stream.Moot:
 		m.of.x.Desk.TakeBack("", it.ID)
@@ -166,7 +166,7 @@ func (m *agentRun) follow(e stream.Event) {
 
 // guidance is what an agent that begins is told.
 func (c *Execution) guidance() []loop.Guidance {
-	return c.x.State.Talk.SoFar()
+	return c.x.State.Steering.Given()
 }
 
 // touch takes note of a sign of life.

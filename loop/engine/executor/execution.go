@@ -250,7 +250,7 @@ func (c *Execution) agentRun(w setup.Role, at setup.Slot, previous string) *agen
 	}
 	id := fmt.Sprintf("step-%d-%d-%d%s", c.Run.Iteration, at.Step, at.K, c.again)
 	m.Subagent = Subagent{
-		Call: w.CallOf(at, id, shown), Show: c.x.Tell, Tell: m.told, Run: m.own, Says: func(text string) { c.x.Said(&m.Partner, text) },
+		Call: w.CallOf(at, id, shown), Show: c.x.Tell, Tell: m.told, Run: m.own, Says: func(text string) { c.x.Said(&m.Listener, text) },
 	}
 	return m
 }
@@ -267,7 +267,7 @@ func (c *Execution) join(m *agentRun, agent progress.Agent) {
 	}
 	c.x.Activity.Touch()
 	c.tellLeft()
-	c.x.Met(&m.Partner, agent, m.role.Backend, !c.guided)
+	c.x.Joined(&m.Listener, agent, m.role.Backend, !c.guided)
 	c.guided = true
 }
 

@@ -18,11 +18,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -54,9 +54,9 @@ type Host struct {
 	Rest   func()               // nothing of what an agent has said waits to be read
 	Spent  func(warning string) // an agent has used more; "": there is nothing to warn of
 
-	Met    func(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) // an agent works
-	Parted func(*guidance.Partner)                                                                 // and does no more
-	Said   func(p *guidance.Partner, text string)
+	Joined func(l *steering.Listener, agent progress.Agent, backend backends.Backend, isFirst bool) // an agent works
+	Left   func(*steering.Listener)                                                                 // and does no more
+	Said   func(l *steering.Listener, text string)
 
 	Note func()                               // has other processes know what runs
 	Stop func(loop.StopReason, time.Duration) // has the loop end

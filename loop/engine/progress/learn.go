@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"slices"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
@@ -20,9 +19,7 @@ type News struct {
 // Learn takes over what the state file says, its limits and promise only when
 // they are valid.
 func (p *State) Learn(s loopstate.State, valid bool) (n News) {
-	p.Talk.TakeBack(func(text string) bool {
-		return slices.Contains(p.Known.Standing, text) && !slices.Contains(s.Standing, text)
-	})
+	p.Steering.Learn(p.Known, s)
 	p.Known = s
 	st := &p.Status
 	n.Limits, n.Promise = st.Limits, st.Promise

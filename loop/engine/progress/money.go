@@ -59,7 +59,7 @@ func (p *State) Enter(s *loopstate.State) {
 	s.Tasks = p.Tasks
 	s.OverBudget = p.Budget.Why
 	Reopen(s)
-	p.Talk.Enter(s)
+	p.Steering.Keep(s)
 	s.Cost = p.Cost()
 	s.Cost.USD = math.Round(max(s.Cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
 }
@@ -75,7 +75,7 @@ func (p *State) Account(r judge.Report) {
 	if !r.Refused() && (r.Outcome != loop.OutcomeCancelled || r.Cause.Capped() || r.Cause == judge.Skipped || r.Cause == judge.StopSpent) {
 		p.Base.Iterations++
 		if !r.NeverBegan { // it may be told again to the next one
-			p.Talk.Counted()
+			p.Steering.Counted()
 			p.Verification.Refutation = ""
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -64,7 +64,7 @@ type State struct {
 	DearestAnswer float64 // what an answer of a model has cost at most, of agents beside others, in US dollars
 
 	Run         Run
-	Talk        guidance.Talk
+	Steering    steering.Policy
 	Desk        *ask.Desk
 	Unanswered  []ask.Question // those for which the loop ends
 	WaitsSince  time.Time      // since when the loop pauses for its user's word
@@ -214,18 +214,11 @@ func (p *State) End(problem string) {
 	}
 }
 
-// IsLive says whether some agent can be told something now.
-func (p *State) IsLive() bool {
-	return !p.Wanted.Skip && p.Wanted.Cause == "" && p.Talk.IsLive()
-}
+// IsRunEnding says whether the user, or what ends the loop, wants the run under way to be over.
+func (p *State) IsRunEnding() bool { return p.Wanted.Skip || p.Wanted.Cause != "" }
 
-// Address says which agent is to be told what of what is queued.
-func (p *State) Address() []guidance.Words {
-	if p.Wanted.Skip || p.Wanted.Cause != "" {
-		return nil
-	}
-	return p.Talk.Address()
-}
+// IsLive says whether some agent can be told something now.
+func (p *State) IsLive() bool { return !p.IsRunEnding() && p.Steering.IsLive() }
 
 // Overtime is when the run under way has worked for as long as it may.
 func (p *State) Overtime(limit time.Duration) time.Time {

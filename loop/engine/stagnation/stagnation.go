@@ -26,7 +26,7 @@ type Policy struct {
 
 	trees   stream.Recent[int] // the content of the files, and after which iteration it was first so
 	now     changes.State      // of the folder, when it was looked at last; zero where nobody can tell
-	byUser  bool               // the user has said or changed something since the last run
+	byUser  bool               // the user has changed something since the last run
 	prompt  string             // of the last run
 	refuted string             // the last refutation of a promise, but for what is new each time
 	how     string             // what was wrong with the last of those in a row
@@ -60,7 +60,7 @@ func (p *Policy) Before(now changes.State, past []changes.Past, iterations int) 
 	if isOther { // going back is up to the user
 		p.trees = stream.Recent[int]{}
 	}
-	p.byUser = p.byUser || isOther || before.Aside != 0 && now.Aside != before.Aside
+	p.byUser = isOther || before.Aside != 0 && now.Aside != before.Aside
 	p.CutOff = false
 	p.add(now.Tree, iterations)
 }
@@ -73,15 +73,12 @@ func (p *Policy) add(tree string, iteration int) (earlier int, ok bool) {
 	return earlier, ok
 }
 
-// Heard says that an agent at work was told something by its user.
-func (p *Policy) Heard() { p.byUser = true }
-
 // Run is a run that is over.
 type Run struct {
 	judge.Report
 	Iteration   int
 	Prompt      string
-	IsTold      bool          // its user said something besides
+	IsTold      bool          // its user said something besides, before it or meanwhile
 	Found, Left changes.State // the folder before and behind it
 	Refutation  string        // of its promise; "" for none
 	Tools       tooluse.Log

@@ -274,7 +274,6 @@ func TestWhatTheUserChangesBeginsTheCountAnew(t *testing.T) {
 		"a commit":                             {Policy{now: a}, nil, changes.State{Tree: "A", Aside: 2}, 1},
 		"nobody knows how it was left":         {Policy{now: none}, nil, b, 3},
 		"nobody knew of commits":               {Policy{now: changes.State{Tree: "A"}}, nil, a, 3},
-		"a word":                               {Policy{now: a, byUser: true}, nil, a, 1},
 		"a run that was cut off wrote":         {Policy{now: a, CutOff: true}, nil, b, 3},
 		"another process left it so":           {Policy{}, []changes.Past{{Tree: "A"}, {Tree: "B", Iteration: 1}}, b, 3},
 		"changed since another process had it": {Policy{}, []changes.Past{{Tree: "B"}, {Tree: "A", Iteration: 1}}, b, 1},
@@ -290,12 +289,7 @@ func TestWhatTheUserChangesBeginsTheCountAnew(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, n, tt.want)
 		}
 	}
-	var p Policy
-	p.Heard()
-	if p.Before(a, nil, 1); !p.byUser {
-		t.Error("what an agent was told in mid-run is forgotten")
-	}
-	p = Policy{CutOff: true, now: a}
+	p := Policy{CutOff: true, now: a}
 	if p.Before(none, nil, 1); !p.CutOff {
 		t.Error("where nobody can tell, what was cut off is forgotten")
 	}
