@@ -161,7 +161,7 @@ test race quick: export RALPH_STATE_DIR := /dev/null
 # are run with it: the rest are of the command line, of walls and of gits, which are other processes.
 RACES := server loop/engine fleet backends \
 	acp acp/rpc ahp ahp/websocket backends/acp backends/reaper \
-	cmd/internal/terminal cmd/internal/top cmd/internal/window cmd/ralph-fleet \
+	internal/terminal cmd/internal/top cmd/internal/window cmd/ralph-fleet \
 	fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
 	history internal/accept internal/awake internal/control internal/git internal/regular journal keeper keeper/client keeper/door loop/engine/executor loop/engine/inbox loop/engine/sentry loop/engine/snapshots \
 	loop/start loopstate mcp notify registry \

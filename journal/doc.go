@@ -17,5 +17,5 @@
 // get the last one.
 //
 // A journal is kept as long as the loop's session file. The terminal shows pages of it
-// (cmd/internal/terminal).
+// (internal/terminal).
 package journal

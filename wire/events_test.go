@@ -28,11 +28,11 @@ func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 		{"../stream/event.go", "../loop/engine/reviewer.go", "newReview", below + " SessionStart Quota Compaction TurnEnd Error Question Answered Complete"},
 		{"../stream/event.go", "../journal/kept_test.go", "TestAnEventIsToldOnce", untold + " Text Thinking MessageEnd ToolCall ToolProgress ToolResult Usage"}, // these are told in pieces
 		{"../stream/event.go", "../server/plain_test.go", "FuzzTheWireIsPlain", untold + " MessageEnd Usage"},                                                   // no text of theirs is told
-		{"../stream/event.go", "../cmd/internal/terminal/style_test.go", "recordedLoop", untold},
+		{"../stream/event.go", "../internal/terminal/style_test.go", "recordedLoop", untold},
 		{"../loop/event.go", "project.go", "Loop", ""},
 		{"../loop/event.go", "../journal/kept_test.go", "TestAnEventIsToldOnce", ""},
 		{"../loop/event.go", "../server/plain_test.go", "FuzzTheWireIsPlain", "Asked Answered"}, // loop/ask makes them plain
-		{"../loop/event.go", "../cmd/internal/terminal/style_test.go", "recordedLoop", "Told Published Asked Answered"},
+		{"../loop/event.go", "../internal/terminal/style_test.go", "recordedLoop", "Told Published Asked Answered"},
 	} {
 		source, err := os.ReadFile(place.events)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra/doc"
 
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 )
 
 // TestManPages writes the pages of a release into MAN_PAGES. It is a test because a command of the

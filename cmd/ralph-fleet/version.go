@@ -1,6 +1,6 @@
 package main
 
-import "github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+import "github.com/ralph-lsp/ralph-lsp/internal/cli"
 
 // version is set at release builds: -ldflags "-X main.version=1.2.3".
 var version string

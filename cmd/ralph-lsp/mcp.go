@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/mcp"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 	"github.com/ralph-lsp/ralph-lsp/wire"

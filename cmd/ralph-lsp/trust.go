@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 )
 
 // newTrust is the command that lets a folder's file count. It shows what it trusts

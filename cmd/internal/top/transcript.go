@@ -3,7 +3,7 @@ package top
 import (
 	"fmt"
 
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 )
 
 // maxLines is how many lines are kept of an iteration: the last.

@@ -210,7 +210,7 @@ func TestStyles(t *testing.T) {
 // characters are written as ␛ so that a reviewer sees them.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	file := filepath.Join("../../../testdata/cli/styles", name+".golden")
+	file := filepath.Join("../../testdata/cli/styles", name+".golden")
 	got = strings.ReplaceAll(got, "\x1b", "␛")
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 )
 
 // Editors look for the program's name and its version as the first two words.
