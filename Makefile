@@ -161,7 +161,7 @@ test race quick: export RALPH_STATE_DIR := /dev/null
 # are run with it: the rest are of the command line, of walls and of gits, which are other processes.
 RACES := server loop/engine fleet backends \
 	acp acp/rpc ahp ahp/websocket backends/acp backends/reaper \
-	internal/terminal cmd/internal/top cmd/internal/window cmd/ralph-fleet \
+	internal/terminal cmd/internal/top cmd/internal/window fleet/cmd/ralph-fleet \
 	fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
 	history internal/accept internal/awake internal/control internal/git internal/regular journal keeper keeper/client keeper/door loop/engine/executor loop/engine/inbox loop/engine/sentry loop/engine/snapshots \
 	loop/start loopstate mcp notify registry \
@@ -270,7 +270,7 @@ bench: bubblewrap ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@go test -run '^$$' -bench List -benchtime 3x ./fleet/natsbus | $(FIGURES)
 	@go test -run '^$$' -bench 'Ledger/50_' -benchtime 1000x ./fleet/natsbus | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x ./fleet/natsbus | $(FIGURES)
-	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./e2e/fleet | $(FIGURES)
+	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./fleet/e2e | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench Live -benchtime 1x -timeout 1h ./e2e | $(FIGURES)
 	@go test -run '^$$' -bench . -benchtime 3x ./history ./registry | $(FIGURES)
 ifneq ($(EDITORS),off)

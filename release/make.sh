@@ -26,7 +26,7 @@ for program in ralph-lsp ralph-fleet; do
   $made/$program/program completion powershell >$made/$program/completions/$program.ps1
 done
 mkdir -p $made/units
-for unit in deploy/systemd/*.service; do
+for unit in fleet/deploy/systemd/*.service; do
   sed 's|/usr/local/bin/|/usr/bin/|; s|Install as /etc/systemd/system/.*\.service|Enable it with systemctl enable --now '"${unit##*/}"'|' "$unit" >"$made/units/${unit##*/}"
 done
 

@@ -39,7 +39,7 @@ vscode-fetch: $(VSCODE)/node_modules/.package-lock.json
 
 .PHONY: vscode-editors
 vscode-editors: vscode-fetch
-	@go build -ldflags '-s -w' -o $(VSCODE_OUT)/ ./cmd/ralph-lsp ./cmd/ralph-fleet
+	@go build -ldflags '-s -w' -o $(VSCODE_OUT)/ ./cmd/ralph-lsp ./fleet/cmd/ralph-fleet
 	@cd $(VSCODE) && node scripts/build.mjs
 
 # Version 1.139 has all tests; 1.100, the oldest that runs here, one for each part of

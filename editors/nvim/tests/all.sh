@@ -12,7 +12,7 @@ export RALPH_BIN=$GOBIN/ralph-lsp RALPH_FLEET_BIN=$GOBIN/ralph-fleet RALPH_FAKE_
 
 editors/nvim/tests/fetch.sh
 tools/editors/lib/nvim-lint.sh
-CGO_ENABLED=0 go install -trimpath -buildvcs=false -ldflags '-s -w' ./cmd/ralph-lsp ./cmd/ralph-fleet ./internal/test/fakemodel/serve
+CGO_ENABLED=0 go install -trimpath -buildvcs=false -ldflags '-s -w' ./cmd/ralph-lsp ./fleet/cmd/ralph-fleet ./internal/test/fakemodel/serve
 mkdir -p "$RALPH_AGENTS"
 ln -sf "$PWD/editors/vscode/test/agent/pi" "$(command -v node)" "$RALPH_AGENTS/" # a stand-in, which needs node on PATH
 go run ./internal/test/agents/install

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -47,13 +48,14 @@ func CacheDir() (string, error) {
 }
 
 // BuildRalph builds ralph-lsp into a folder and returns the program's path.
-func BuildRalph(dir string) (string, error) { return Build(dir, "ralph-lsp") }
+func BuildRalph(dir string) (string, error) { return Build(dir, "cmd/ralph-lsp") }
 
-// Build builds one of this project's programs into a folder and returns its path. It is stripped
-// as releases are: linking takes half as long then.
-func Build(dir, name string) (string, error) {
+// Build builds one of this project's programs, such as "cmd/ralph-lsp", into a folder and returns its path. It is
+// stripped as releases are: linking takes half as long then.
+func Build(dir, from string) (string, error) {
+	name := path.Base(from)
 	program := filepath.Join(dir, name)
-	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "github.com/ralph-lsp/ralph-lsp/cmd/"+name)
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "github.com/ralph-lsp/ralph-lsp/"+from)
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", name, err, out)
 	}
@@ -244,9 +246,9 @@ func binDir(prefix string) string { return filepath.Join(prefix, "node_modules",
 
 // lookPath finds a command in dir and nowhere else.
 func lookPath(dir, name string) (string, error) {
-	path, err := exec.LookPath(filepath.Join(dir, name))
+	found, err := exec.LookPath(filepath.Join(dir, name))
 	if err != nil {
 		return "", fmt.Errorf("looking for %s: %w", name, err)
 	}
-	return path, nil
+	return found, nil
 }

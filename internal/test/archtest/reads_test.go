@@ -7,16 +7,16 @@ import (
 
 // free are the packages that open files by os itself, and why they may.
 var free = map[string]string{
-	"internal/regular":  "all others do so by it",
-	"internal/test/...": "what tests have made",
-	"internal/caller":   "files of the kernel about a process",
-	"internal/control":  "its own pipes on Windows",
-	"backends/reaper":   "files of the kernel, before anything of the program is initialised",
-	"keeper/client":     "the null device",
-	"sandbox/inside":    "it is behind the walls",
-	"cmd/ralph-lsp":     "what its user names on the command line",
-	"cmd/ralph-fleet":   "what its user names on the command line",
-	"cmd/internal/demo": "the folder that the demo has made",
+	"internal/regular":      "all others do so by it",
+	"internal/test/...":     "what tests have made",
+	"internal/caller":       "files of the kernel about a process",
+	"internal/control":      "its own pipes on Windows",
+	"backends/reaper":       "files of the kernel, before anything of the program is initialised",
+	"keeper/client":         "the null device",
+	"sandbox/inside":        "it is behind the walls",
+	"cmd/ralph-lsp":         "what its user names on the command line",
+	"fleet/cmd/ralph-fleet": "what its user names on the command line",
+	"cmd/internal/demo":     "the folder that the demo has made",
 }
 
 func TestNothingIsOpenedThatMayBeAnything(t *testing.T) {

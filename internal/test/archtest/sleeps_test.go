@@ -33,7 +33,7 @@ var sleepers = []string{
 	// Stand-ins and users that are slow: that is what is tested.
 	"backends/main_test.go: roles",
 	"cmd/ralph-lsp/hangup_linux_test.go: closeTwice",
-	"e2e/fleet/main_test.go: agent",
+	"fleet/e2e/main_test.go: agent",
 	"e2e/sidecar/flood_test.go: beginFlood",
 	"e2e/sidecar/main_test.go: speakSlowly",
 	"fleet/submit_test.go: Create",
@@ -44,7 +44,7 @@ var sleepers = []string{
 	"cmd/ralph-lsp/hangup_linux_test.go: TestAKeptLoopOutlivesItsTerminal",
 	"worktree/kills_test.go: TestKilledAtAnyMoment",
 	// What is tested is that time goes by: for the real agent, and for a lease of the real bus. More of it does no harm.
-	"e2e/fleet/operate_test.go: TestNoLeaseTakesRunningIterationsAway",
+	"fleet/e2e/operate_test.go: TestNoLeaseTakesRunningIterationsAway",
 	"e2e/stop_test.go: TestAStopOfOursIsNoSilence",
 	// They are called in bubbles.
 	"loop/engine/crewlive_test.go: liveCrew",

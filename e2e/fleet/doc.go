@@ -1,3 +1,0 @@
-// Package fleet tests ralph-fleet as its users run it: a bus, workers and commands, each a
-// process, with scripted agents, on loopback. What is killed here is killed.
-package fleet
