@@ -26,9 +26,14 @@ PLATFORMS   := darwin/arm64 linux/arm64 windows/amd64
 # describe it, and Go would fail to stamp the binary.
 # All is built as releases are, without cgo and without the checkout's path: what one part compiles
 # is there for the others, and for other checkouts. Only the race detector needs cgo.
-export GOFLAGS += -buildvcs=false -trimpath
+# All modules are those of this checkout's go.work, with which no -mod of the user's goes together.
+unexport GOWORK
+export GOFLAGS := $(filter-out -mod=%,$(GOFLAGS)) -buildvcs=false -trimpath
 export CGO_ENABLED := 0
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION := $(shell git describe --tags --match 'v[0-9]*' --always --dirty 2>/dev/null || echo dev)
+
+# The modules of go.work: ralph-lsp, and ralph-fleet next door, which alone has a bus.
+ALL := ./... ./fleet/...
 
 # Tests of rooms, by go test; make vet has what go vet says of them. A run that fails says at its end why.
 GO_TEST := go run ./internal/test/results -timeout 30m
@@ -44,24 +49,25 @@ help: ## this list
 
 .PHONY: build
 build: ## the programs, as bin/ralph-lsp and bin/ralph-fleet
-	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/... ./fleet/cmd/...
 
 # Each editor adds its tests and figures; EDITORS=off leaves them out, loudly.
 EDITOR_TESTS :=
 EDITOR_BENCHES :=
 -include editors/*/test.mk
+include fleet/test.mk
 include release/release.mk
 
-# All of Go's tests but those of real agents and clients (e2e).
+# All of ralph-lsp's Go tests but those of real agents and clients (e2e).
 .PHONY: test
-test: ## all Go tests with stand-ins, without the race detector; it fetches Go modules, nothing else
+test: ## ralph-lsp's Go tests with stand-ins, without the race detector; it fetches Go modules, nothing else
 	@$(GO_TEST) -p $(AT_ONCE) $(LONGEST) ./...
 
 # The parts of make ci. Each is run whatever becomes of the others, and what it says comes in one piece; why they
 # failed is said at the very end. They run in two lanes, as editors are waited for more than they compute. A part
 # fetches what it misses: agents and editors come while the other lane computes.
 CHECKS := format vet staticcheck tidy cross release-check
-COMPUTING := $(CHECKS) test race night windows e2e
+COMPUTING := $(CHECKS) test fleet-test race night windows e2e
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
 .PHONY: ci
@@ -97,7 +103,7 @@ check: $(CHECKS) ## formatting, vet, staticcheck, go.mod, other platforms, how r
 
 .PHONY: format
 format:
-	@folders=$$(go list -tags e2e,soak -f '{{.Dir}}' ./...); \
+	@folders=$$(go list -tags e2e,soak -f '{{.Dir}}' $(ALL)); \
 	unformatted=$$(gofmt -l $$folders); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 
@@ -106,11 +112,11 @@ SELDOM := GOGC=200
 
 .PHONY: vet
 vet:
-	@$(SELDOM) go vet -tags e2e,smoke,soak ./...
+	@$(SELDOM) go vet -tags e2e,smoke,soak $(ALL)
 
 .PHONY: staticcheck
 staticcheck: $(STATICCHECK)
-	@$(SELDOM) $(STATICCHECK) -tags e2e,soak ./...
+	@$(SELDOM) $(STATICCHECK) -tags e2e,soak $(ALL)
 
 $(STATICCHECK):
 	@mkdir -p $(@D)/install
@@ -119,11 +125,12 @@ $(STATICCHECK):
 
 .PHONY: tidy
 tidy:
-	@go mod tidy -diff
+	@GOWORK=off go mod tidy -diff
+	@fleet/tidy.sh -diff
 
 .PHONY: cross
 cross:
-	@GOGC=400 go run ./internal/test/crosscheck $(PLATFORMS)
+	@GOGC=400 go run ./internal/test/crosscheck $(PLATFORMS) $(ALL)
 
 # Walls are tested with bubblewrap. make test does without where it can't work, and says so; where SANDBOX is "required"
 # such tests fail, as in make ci, whose bubblewrap is the system's or one of .cache. SANDBOX=off does without anywhere.
@@ -141,8 +148,8 @@ race night e2e bench: export RALPH_TEST_SANDBOX := required
 bubblewrap:
 	@command -v bwrap >/dev/null || { mkdir -p $(CACHE); RALPH_EDITORS_CACHE=$(CACHE)/editors tools/editors/get-debian.sh bookworm usr/bin/bwrap bubblewrap >/dev/null 2>$(CACHE)/bubblewrap.log || { cat $(CACHE)/bubblewrap.log >&2; exit 1; }; }
 ifeq ($(SANDBOX),required)
-test: export RALPH_TEST_SANDBOX := required
-test: bubblewrap
+test fleet-test: export RALPH_TEST_SANDBOX := required
+test fleet-test: bubblewrap
 endif
 else
 bubblewrap:
@@ -151,10 +158,10 @@ endif
 # Many tests wait for processes, so one package more than processors is at work; those that take
 # longest are first, or one of them would be alone at the end.
 AT_ONCE := $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
-LONGEST := $(addprefix $(CURDIR)/,server loop/engine sandbox cmd/ralph-lsp changes fleet fleet/natsbus backends)
+LONGEST := $(addprefix $(CURDIR)/,server loop/engine sandbox cmd/ralph-lsp changes backends)
 
 # A room whose tests run loops without a home of their own (internal/test/testhome) can keep nothing, and fails.
-test race quick: export RALPH_STATE_DIR := /dev/null
+test fleet-test race quick: export RALPH_STATE_DIR := /dev/null
 
 # The race detector makes tests up to five times slower, and finds something only where things happen at once: in the
 # rooms of this list, which internal/test/archtest holds against their code. Of RACES_IN_PART only the tests of what does
@@ -187,7 +194,7 @@ UNHURRIED := /(backends|cmd/ralph-lsp|fleet|server)$$
 quick: ## the tests of what differs from main, and of most who import that, without the race detector
 	@base=$$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || echo HEAD); \
 	changed=$$({ git diff --name-only $$base; git ls-files --others --exclude-standard; } | sed 's|/testdata/.*|/|; s|[^/]*$$||; s|^|$(CURDIR)/|; s|/$$||' | sort -u); \
-	rooms=$$(go list -f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | awk -v changed="$$changed" ' \
+	rooms=$$(go list -f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' $(ALL) | awk -v changed="$$changed" ' \
 		BEGIN { n = split(changed, dirs, "\n"); for (i = 1; i <= n; i++) isChanged[dirs[i]] = 1 } \
 		{ imports[$$2] = $$0; if ($$1 in isChanged) rooms[$$2] = 1 } \
 		END { for (p in imports) { n = split(imports[p], f, " "); for (i = 2; i <= n; i++) if (f[i] in rooms) { print (p in rooms ? "changed" : "imports"), p; break } } }'); \
@@ -234,7 +241,7 @@ e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
 e2e: agents clients sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
-	@$(GO_TEST) -tags e2e -count=1 -p 2 -parallel 3 ./e2e/...
+	@$(GO_TEST) -tags e2e -count=1 -p 2 -parallel 3 ./e2e/... ./fleet/e2e
 endif
 
 # The program of Windows, by the system's Wine or by that of .cache. make ci fetches none.
@@ -266,11 +273,7 @@ bench: bubblewrap ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@go test -run '^$$' -bench '^Benchmark(Initialize|Reaper|Runs)$$' -benchtime 1x ./cmd/ralph-lsp | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkWalls$$' -benchtime 1x ./sandbox | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./e2e/sidecar | $(FIGURES)
-	@go test -run '^$$' -bench '^Benchmark(Iteration|Cancel)$$' -benchtime 1000x ./fleet/natsbus | $(FIGURES)
-	@go test -run '^$$' -bench List -benchtime 3x ./fleet/natsbus | $(FIGURES)
-	@go test -run '^$$' -bench 'Ledger/50_' -benchtime 1000x ./fleet/natsbus | $(FIGURES)
-	@go test -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x ./fleet/natsbus | $(FIGURES)
-	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./fleet/e2e | $(FIGURES)
+	@$(MAKE) --no-print-directory fleet-bench
 	@go test -tags e2e -run '^$$' -bench Live -benchtime 1x -timeout 1h ./e2e | $(FIGURES)
 	@go test -run '^$$' -bench . -benchtime 3x ./history ./registry | $(FIGURES)
 ifneq ($(EDITORS),off)
@@ -280,7 +283,7 @@ endif
 # Without a bound Go makes what it finds interesting smaller for a minute each, in which it tries nothing new.
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME
-	@for package in $$(go list ./...); do \
+	@for package in $$(go list $(ALL)); do \
 		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
 			echo "$$package $$target"; \
 			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$package; \

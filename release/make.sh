@@ -14,14 +14,19 @@ RELEASE_VERSION=${tag#v}
 : "${RELEASE_VERSION:=0.0.0-g$(git rev-parse --short=10 HEAD)}"
 export SOURCE_DATE_EPOCH RELEASE_VERSION
 
+# Who installs ralph-fleet with Go gets the ralph-lsp that fleet/go.mod asks for.
+asked=$(awk '$1 == "github.com/ralph-lsp/ralph-lsp" { print $2 }' fleet/go.mod)
+if [ -n "$tag" ] && [ "$asked" != "$tag" ]; then echo "fleet/go.mod asks for ralph-lsp $asked, and this is $tag (docs/RELEASING.md)" >&2; exit 1; fi
+
 # What packages have beside the programs.
 made=.cache/release
 rm -rf $made dist
-for program in ralph-lsp ralph-fleet; do
+for from in cmd/ralph-lsp fleet/cmd/ralph-fleet; do
+  program=${from##*/}
   mkdir -p $made/$program/{man,completions}
-  MAN_PAGES=$PWD/$made/$program/man go test -count=1 -run '^TestManPages$' ./cmd/$program >/dev/null
+  MAN_PAGES=$PWD/$made/$program/man go test -count=1 -run '^TestManPages$' ./$from >/dev/null
   gzip -9n $made/$program/man/*
-  go build -trimpath -o $made/$program/program ./cmd/$program
+  go build -trimpath -o $made/$program/program ./$from
   for shell in bash zsh fish; do $made/$program/program completion $shell >$made/$program/completions/$program.$shell; done
   $made/$program/program completion powershell >$made/$program/completions/$program.ps1
 done

@@ -137,23 +137,31 @@ walk_pi() {
   runs "$(cd "$at" && node -p 'require("ralph-lsp")')"
 }
 
-walk_go_install() {
-  local at=$tmp/proxy/github.com/ralph-lsp/ralph-lsp/@v v=v0.0.1
+# publish MODULE VERSION FOLDER [BUT]: the folder's module of the last commit, as a proxy has it.
+publish() {
+  local at=$tmp/proxy/$1/@v
   mkdir -p "$at"
-  git archive --format=zip --prefix="github.com/ralph-lsp/ralph-lsp@$v/" -o "$at/$v.zip" HEAD
-  git show HEAD:go.mod >"$at/$v.mod"
-  echo "{\"Version\":\"$v\"}" >"$at/$v.info"
-  echo $v >"$at/list"
+  (cd "$3" && git archive --format=zip --prefix="$1@$2/" -o "$at/$2.zip" HEAD -- . ${4:+"$4"} && git show HEAD:./go.mod >"$at/$2.mod")
+  echo "{\"Version\":\"$2\"}" >"$at/$2.info"
+  echo "$2" >"$at/list"
+}
+
+walk_go_install() {
+  local name=github.com/ralph-lsp/ralph-lsp v
+  v=$(git show HEAD:fleet/go.mod | awk -v name=$name '$1 == name { print $2 }')
+  publish $name "$v" . ':!fleet'
+  publish $name/fleet "$v" fleet
   # A module cache is a proxy, too, so nothing is fetched that is here.
   GOPROXY=file://$tmp/proxy,file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY) GONOSUMDB=github.com/ralph-lsp GOMODCACHE=$tmp/mod GOBIN=$tmp/gobin \
-    go install github.com/ralph-lsp/ralph-lsp/cmd/ralph-lsp@latest 2>"$tmp/go.log" || { cat "$tmp/go.log"; return 1; }
+    bash -euc 'go install '$name'/cmd/ralph-lsp@latest; go install '$name'/fleet/cmd/ralph-fleet@latest' 2>"$tmp/go.log" || { cat "$tmp/go.log"; return 1; }
   version=$v runs "$tmp/gobin/ralph-lsp"
+  "$tmp/gobin/ralph-fleet" version | grep -qF "ralph-fleet $v "
 }
 
 walk_source() {
   git clone -q "$root" "$tmp/source"
   make -s -C "$tmp/source" build
-  version=$(git describe --tags --always) runs "$tmp/source/bin/ralph-lsp"
+  version=$(git describe --tags --match 'v[0-9]*' --always) runs "$tmp/source/bin/ralph-lsp"
 }
 
 # There is no brew, scoop, winget or makepkg here: what they would fetch is in dist/, with the sum that they are told.

@@ -29,19 +29,19 @@ type Set struct {
 }
 
 // CacheDir returns where a checkout keeps its agents: .cache/agents beside the
-// nearest go.mod at or above the working directory.
+// nearest go.work at or above the working directory.
 func CacheDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
 			return filepath.Join(dir, ".cache", "agents"), nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", errors.New("looking for the checkout: no go.mod here or above")
+			return "", errors.New("looking for the checkout: no go.work here or above")
 		}
 		dir = parent
 	}

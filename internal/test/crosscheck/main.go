@@ -1,7 +1,7 @@
 // Command crosscheck says whether the project and its tests compile on other
 // platforms:
 //
-//	crosscheck darwin/arm64 windows/amd64
+//	crosscheck darwin/arm64 windows/amd64 ./...
 //
 // It checks types and writes no code. That is all that can go wrong in Go without
 // cgo, and takes a tenth of the time that it takes to compile the standard library
@@ -11,6 +11,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -18,9 +19,15 @@ import (
 
 func main() {
 	failed := false
-	for _, platform := range os.Args[1:] {
+	args := os.Args[1:]
+	at := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, ".") })
+	if at < 0 {
+		fmt.Fprintln(os.Stderr, "crosscheck: name packages behind the platforms, such as ./...")
+		os.Exit(2)
+	}
+	for _, platform := range args[:at] {
 		system, processor, _ := strings.Cut(platform, "/")
-		for _, err := range check(system, processor) {
+		for _, err := range check(system, processor, args[at:]...) {
 			fmt.Fprintf(os.Stderr, "on %s: %v\n", platform, err)
 			failed = true
 		}
@@ -30,14 +37,14 @@ func main() {
 	}
 }
 
-// check returns what is wrong with the packages on a platform. What they import is read from its
+// check returns what is wrong with packages, such as "./...", on a platform. What they import is read from its
 // source, but for the bodies of functions.
-func check(system, processor string) (wrong []error) {
+func check(system, processor string, patterns ...string) (wrong []error) {
 	found, err := packages.Load(&packages.Config{
 		Mode:  packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax,
 		Tests: true, BuildFlags: []string{"-tags=smoke"},
 		Env: append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0"),
-	}, "./...")
+	}, patterns...)
 	if err != nil {
 		return []error{err}
 	}

@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 	} {
 		system, processor, _ := strings.Cut(platform, "/")
 		var got []string
-		for _, err := range check(system, processor) {
+		for _, err := range check(system, processor, "./...") {
 			got = append(got, err.Error())
 		}
 		if all := strings.Join(got, "\n"); !strings.Contains(all, want) || (want == "") != (all == "") {
