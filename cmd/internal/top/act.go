@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // binding is what a key does with the loop that is shown.
@@ -53,7 +55,7 @@ func (m *model) runs(args ...string) []effect {
 // press does what a key does with the loop that is shown.
 func (m *model) press(b binding, s loop.Status) []effect {
 	if !may(b, s) {
-		m.fail(b.name + " isn't possible: " + m.standOf(s))
+		m.fail(b.name + " isn't possible: " + m.loops.standOf(s))
 		return nil
 	}
 	return b.do(m, s)
@@ -145,18 +147,20 @@ func (m *model) answer(s loop.Status) []effect {
 
 // changes shows which files an iteration changed, and how.
 func (m *model) changes(s loop.Status) []effect {
-	args, title := []string{"changes", s.LoopID}, "what the loop changed"
+	args, title, iteration := []string{"changes", s.LoopID}, "what the loop changed", 0
 	if at := m.story.chosen(); at != nil && at.iteration > 0 {
-		args = append(args, "--iteration", strconv.Itoa(at.iteration))
-		title = fmt.Sprintf("what iteration %d changed", at.iteration)
+		iteration = at.iteration
+		args = append(args, "--iteration", strconv.Itoa(iteration))
+		title = fmt.Sprintf("what iteration %d changed", iteration)
 	}
 	m.said = said{text: "…"}
 	return []effect{func() message {
-		files := m.run(args...)
-		if files.isError {
-			return saidMsg(files)
+		found, err := m.diff(s, iteration)
+		if err != nil || len(found.files) == 0 {
+			return saidMsg(m.run(args...)) // the command has the words for it
 		}
-		return page{title: title, text: files.text + "\n\n" + m.run(append(args, "--patch")...).text}
+		shown := newTree(found)
+		return page{title: title + ": " + answers.SumText(changes.Sum(found.files)), tree: shown, text: shown.hunks()}
 	}}
 }
 

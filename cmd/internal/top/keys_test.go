@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestKeysAreReadAsTerminalsSendThem(t *testing.T) {
@@ -97,7 +98,7 @@ func TestKeysOfAnEndedLoop(t *testing.T) {
 			c.has(b.name + " isn't possible: done after 2 iterations")
 		}
 	}
-	c.hasRun("status ralph-docs", "changes ralph-docs --iteration 1", "changes ralph-docs --iteration 1 --patch")
+	c.hasRun("status ralph-docs", "diff ralph-docs 1", "changes ralph-docs --iteration 1")
 	c.types(down, "r")
 	c.hasRun("resume --detach ralph-left")
 	c.types("l", enter)
@@ -224,12 +225,18 @@ func TestWhatACommandSays(t *testing.T) {
 func TestChangesAndUndo(t *testing.T) {
 	c := newTalk(t, 100, 30, running())
 	tellParser(c.tales["ralph-parser"])
-	c.says["changes"] = said{text: "modified  main.go\n@@ -1 +1 @@\n-a\n+b"}
+	c.says["changes"] = said{text: "nothing changed"}
 	c.says["undo"] = said{text: "would be undone: main.go\nwould be undone: a.go"}
 	c.looks()
 	c.types(left, "d")
-	c.has("what iteration 2 changed", "main.go", "+b")
-	c.hasRun("changes ralph-parser --iteration 2", "changes ralph-parser --iteration 2 --patch")
+	c.has("nothing changed")
+	c.hasRun("diff ralph-parser 2", "changes ralph-parser --iteration 2")
+	c.diff = parserChanges()
+	c.types("d")
+	c.has("what iteration 2 changed: 6 files, +4 -10", "> M README.md", "+    new README.md", "old mode", "--- not a head")
+	c.hasNot("index 1..2")
+	c.hasNot("+++ b/")
+	c.hasRun("diff ralph-parser 2")
 	c.types(escape, "u", enter)
 	c.hasRun()
 	c.types("u", down, down, enter)
@@ -387,4 +394,80 @@ func TestTwoLoops(t *testing.T) {
 	c.has("│ ── parser", "▾ iteration 3")
 	c.hears(resizeMsg{20, 5})
 	c.has("too small")
+}
+
+// Files stand in their folders, and the chosen one is read when it is chosen.
+func TestFilesOfAChange(t *testing.T) {
+	c := newTalk(t, 120, 30, running())
+	tellParser(c.tales["ralph-parser"])
+	c.looks()
+	c.diff = parserChanges()
+	c.types("d")
+	for _, chosen := range []string{"logo.png", "run.sh", "parse/lexer.go", "parse/tree.go", "parse/old/a.go", "parse/old/a.go"} {
+		c.types(down)
+		c.has("new " + chosen)
+	}
+	c.has("parse/  ", "    R ast.go -> t", "… · +1 -0", ">   D a.go · +0 -9")
+	c.types(up, "k", "j")
+	c.has("new parse/tree.go")
+	late := hunksMsg{c.m.page, 0, "of another file"}
+	c.hears(late)
+	c.hasNot("of another file")
+	c.types(escape)
+	c.hears(late)
+	c.has("▾ iteration 3")
+}
+
+// The list follows what is typed, and what it shows is counted.
+func TestFilterAndOrder(t *testing.T) {
+	docs := ended()
+	docs.Last.Cost, docs.Last.Unknown, docs.Last.Status.StartedAt = stream.USD(3), 2, noon
+	c := newTalk(t, 120, 30, asking(), running(), docs)
+	tellParser(c.tales["ralph-parser"])
+	c.looks()
+	order := func(names ...string) {
+		t.Helper()
+		at := -1
+		for _, name := range names {
+			next := strings.Index(c.screen(), " "+name+"  ")
+			if next <= at {
+				t.Errorf("%s isn't where it should be:\n%s", name, c.screen())
+			}
+			at = next
+		}
+	}
+	c.has("3 loops · at least $4.42 · 1 asking")
+	order("site", "parser", "docs")
+	for _, by := range []string{"by start", "by cost", "by folder"} {
+		c.types("o")
+		c.has("3 loops · " + by)
+		order("docs", "parser", "site")
+		c.loops[2].Last.Status.StartedAt, c.loops[2].Last.Cost = time.Time{}, stream.Cost{} // it stays on top by the next order alone
+		if by == "by start" {
+			c.loops[2].Last.Cost = stream.USD(3)
+		}
+		c.looks()
+	}
+	c.types("o")
+	order("site", "parser", "docs")
+	c.has("> ? site")
+	c.types("f", "PARSER")
+	c.has("1 of 3 loops with “PARSER”", "$1.42", "> ● parser", "▾ iteration 3")
+	c.hasNot("site")
+	c.types("x")
+	c.has("0 of 3 loops with “PARSERx”")
+	c.hasNot("▾ iteration 3")
+	c.types("\x7f", enter, "p")
+	c.hasRun("pause ralph-parser")
+	c.types("f", enter)
+	c.has("“PARSER”")
+	c.types(escape)
+	c.has("3 loops", "> ● parser", "site")
+	c.types("f", "asks", escape)
+	c.has("3 loops", "> ? site")
+	c.types("f", "index.html", enter, "a")
+	c.loops[0].Iteration++
+	c.loops[0].Questions[0].Title = "Write other.html" // it isn't found by that any more, and still asks
+	c.looks()
+	c.has("Deny, With Words for the Agent")
 }

@@ -19,6 +19,7 @@ type world struct {
 	read   func(loop.Status) journal.Story
 	watch  func(ctx context.Context, s loop.Status, cursor string) terminal.Story // until ctx ends
 	run    func(args ...string) said                                              // runs a command of the program
+	diff   func(s loop.Status, iteration int) (changed, error)
 	now    func() time.Time
 	send   func(context.Context, message)
 	beside func(func()) // does something in another goroutine
@@ -54,8 +55,8 @@ type model struct {
 
 	looks   atomic.Int64 // how often anybody looked how the loops stand
 	look    int64        // the look that loops are of
-	loops   []loop.Status
-	id      string // of the loop that is shown
+	loops   listing
+	id      string // of the loop that is shown; "": none is
 	inStory bool   // arrows move in its story, not among the loops
 
 	story  transcript
@@ -72,7 +73,7 @@ type model struct {
 }
 
 func newModel(w world, p terminal.Palette, width, height int) *model {
-	m := &model{world: w, palette: p, width: width, height: height, close: func() {}}
+	m := &model{world: w, palette: p, width: width, height: height, close: func() {}, loops: listing{now: w.now}}
 	m.story = newTranscript()
 	return m
 }
@@ -112,6 +113,10 @@ func (m *model) update(msg message) []effect {
 		return m.found(msg)
 	case page:
 		m.page, m.said = &msg, said{}
+	case hunksMsg:
+		if msg.page == m.page && msg.at == msg.page.tree.at {
+			msg.page.text = msg.text
+		}
 	case choice:
 		m.choice, m.said = &msg, said{}
 	}
@@ -135,15 +140,26 @@ func (m *model) tell(s said) {
 // fail says what went wrong.
 func (m *model) fail(text string) { m.said = said{text: text, isError: true} }
 
+// arrange lists the loops anew, and keeps the one that is shown if it can.
+func (m *model) arrange() {
+	held := ""
+	if m.choice != nil {
+		held = m.id
+	}
+	m.loops.arrange(held)
+	switch {
+	case m.loops.indexOf(m.id) >= 0:
+	case len(m.loops.shown) > 0:
+		m.turnTo(m.loops.shown[0].LoopID)
+	default:
+		m.turnTo("")
+	}
+}
+
 // take takes how the loops stand.
 func (m *model) take(loops []loop.Status) {
-	m.loops = loops
-	if m.indexOf(m.id) < 0 {
-		m.id = ""
-		if len(loops) > 0 {
-			m.turnTo(loops[0].LoopID)
-		}
-	}
+	m.loops.all = loops
+	m.arrange()
 	s, ok := m.seen()
 	isAsked := func(q ask.Question) bool { return q.ID == m.choice.question }
 	if m.choice != nil && m.choice.question != "" && (!ok || !slices.ContainsFunc(s.Questions, isAsked)) {
@@ -151,15 +167,10 @@ func (m *model) take(loops []loop.Status) {
 	}
 }
 
-// indexOf is where a loop stands in the list, -1: nowhere.
-func (m *model) indexOf(id string) int {
-	return slices.IndexFunc(m.loops, func(s loop.Status) bool { return s.LoopID == id })
-}
-
 // seen is the loop that is shown.
 func (m *model) seen() (loop.Status, bool) {
-	if at := m.indexOf(m.id); at >= 0 {
-		return m.loops[at], true
+	if at := m.loops.indexOf(m.id); at >= 0 {
+		return m.loops.shown[at], true
 	}
 	return loop.Status{}, false
 }
@@ -176,6 +187,7 @@ func (m *model) turnTo(id string) {
 func (m *model) open() {
 	m.close()
 	m.story = newTranscript()
+	m.source.gen++
 	s, ok := m.seen()
 	if !ok {
 		return
@@ -184,7 +196,7 @@ func (m *model) open() {
 	m.source = source{
 		story: func() journal.Story { return m.read(s) },
 		watch: func(ctx context.Context, cursor string) terminal.Story { return m.watch(ctx, s, cursor) },
-		gen:   m.source.gen + 1, width: m.storyWidth(), palette: m.palette,
+		gen:   m.source.gen, width: m.storyWidth(), palette: m.palette,
 	}
 	ctx, source, send := m.ctx, m.source, m.send
 	m.beside(func() { source.follow(ctx, func(msg message) { send(ctx, msg) }) })

@@ -3,8 +3,8 @@
 //
 // It has no policy of its own. What it shows is what status --all and watch show, and what a
 // key does is a command of the program, run in this process with what it prints shown below. A
-// model takes messages and draws pictures (model.go, act.go, typed.go, view.go), so it is tested
-// as a conversation. A loop's story is read beside it, at a width, in pages (story.go), and kept in
+// model takes messages and draws pictures (model.go, act.go, list.go, files.go, typed.go, view.go), so
+// it is tested as a conversation. A loop's story is read beside it, at a width, in pages (story.go), and kept in
 // sections that fold (transcript.go). One goroutine has the model, and draws it as often as a
 // person can see, and at once behind a key. screen.go and keys.go are the terminal: a library for
 // it would cost each start of the program more than all of these.
@@ -48,8 +48,9 @@ func New(execute func(args []string, out io.Writer) int) *cobra.Command {
 		Use:   "top",
 		Short: "Show all your loops on a screen, and act on them",
 		Long: `Show the loops of all your folders, what the chosen one does, asks and changed. Keys do
-what the other commands do: ? lists them. Leaving it ends no loop. --plain prints a
-line for each loop, and another when that stands otherwise, for screen readers.`,
+what the other commands do: ? lists them. Leaving it ends no loop. If kill -9
+ends it, type reset, in tmux tput rmcup, too. --plain prints a line for each loop, and
+another when that stands otherwise, for screen readers.`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if plain {
@@ -93,8 +94,9 @@ func newProgram(in, out *os.File, execute func([]string, io.Writer) int) *progra
 			p.beside(func() { w.Keep(ctx) })
 			return w
 		},
-		run: func(args ...string) said { return ran(execute, args) },
-		now: time.Now,
+		run:  func(args ...string) said { return ran(execute, args) },
+		diff: changesOf,
+		now:  time.Now,
 		send: func(ctx context.Context, msg message) {
 			select {
 			case p.messages <- msg:

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -135,6 +136,7 @@ type talk struct {
 	tales map[string]*tale
 	ran   []string
 	says  map[string]said // by command
+	diff  changed         // of any iteration
 	now   time.Time
 	came  chan message
 	shown strings.Builder
@@ -156,6 +158,10 @@ func newTalk(t testing.TB, width, height int, loops ...loop.Status) *talk {
 			c.ran = append(c.ran, strings.Join(args, " "))
 			return c.says[args[0]]
 		},
+		diff: func(s loop.Status, iteration int) (changed, error) {
+			c.ran = append(c.ran, fmt.Sprint("diff ", s.LoopID, " ", iteration))
+			return c.diff, nil
+		},
 		now: func() time.Time { return c.now },
 		send: func(ctx context.Context, msg message) {
 			select {
@@ -176,7 +182,7 @@ func (c *talk) hears(messages ...message) {
 		for _, do := range c.m.update(msg) {
 			c.hears(do())
 		}
-		if c.m.source.gen != gen {
+		if c.m.source.gen != gen && c.m.id != "" {
 			c.reads()
 		}
 	}
@@ -308,6 +314,17 @@ func tellParser(s *tale) {
 	s.tell(loop.IterationStart{Iteration: 3, MaxIterations: 50}, "Now the parser, which has a long function whose name is nowhere explained, so I read all of it before I touch it.\n")
 }
 
+// parserChanges are some files, each with a hunk that names it.
+func parserChanges() changed {
+	return changed{[]changes.File{
+		{Path: "README.md", Status: changes.Modified, Added: 1, Removed: 1}, {Path: "parse/lexer.go", Status: changes.Modified, Added: 2},
+		{Path: "parse/old/a.go", Status: changes.Deleted, Removed: 9}, {Path: "parse/tree.go", From: "parse/ast.go", Status: changes.Renamed, Added: 1},
+		{Path: "logo.png", Status: changes.Added, Binary: true}, {Path: "run.sh", Status: changes.Mode},
+	}, func(f changes.File) string {
+		return "diff --git a/" + f.Path + " b/" + f.Path + "\nold mode 100644\nindex 1..2 100644\n--- a/" + f.Path + "\n+++ b/" + f.Path + "\n@@ -1 +1,2 @@\n--- not a head\n-\told\n+\tnew " + f.Path + "\n"
+	}}
+}
+
 var sizes = [][2]int{{80, 24}, {120, 40}, {200, 50}}
 
 func TestAMorning(t *testing.T) {
@@ -331,6 +348,12 @@ func TestAMorning(t *testing.T) {
 			c.shows("one that is over")
 			c.types("?")
 			c.shows("help")
+			c.types(escape)
+			c.diff = parserChanges()
+			c.types("d", down, down)
+			c.shows("its changes")
+			c.types(escape, "o", "o", "f", "me/s")
+			c.shows("by cost, and only some")
 			c.isGolden(name)
 		})
 	}

@@ -13,6 +13,7 @@ import (
 type page struct {
 	title, text string
 	top         int
+	tree        *tree // of the files that it tells of; nil: of none
 }
 
 // choice is a question with a few answers, the safe one first.
@@ -34,6 +35,7 @@ type input struct {
 	ask          string
 	text, behind string // in front of the cursor, and behind it
 	done         func(text string) []effect
+	changed      func(text string) []effect // hears what stands there, behind each key; nil: nobody does
 }
 
 // typed does what a key does: to what is asked, to a page, or to the loop.
@@ -42,12 +44,19 @@ func (m *model) typed(k key) []effect {
 	case k.name == "ctrl+c" && m.input == nil && m.choice == nil && m.page == nil:
 		m.leaves = true
 	case m.input != nil:
-		return m.typedInto(m.input, k)
+		in := m.input
+		effects := m.typedInto(in, k)
+		if in.changed != nil {
+			effects = append(effects, in.changed(in.text+in.behind)...)
+		}
+		return effects
 	case k.name == "":
 	case m.choice != nil:
 		return m.chooses(m.choice, k)
 	case m.page != nil && slices.Contains([]string{"esc", "q", "ctrl+c", "?"}, k.name):
 		m.page, m.said = nil, said{}
+	case m.page != nil && m.page.tree != nil && fileKeys[k.name] != 0:
+		return m.page.choose(fileKeys[k.name])
 	case m.page != nil:
 		m.page.top = m.turned(m.page.top, k)
 	default:
@@ -56,6 +65,9 @@ func (m *model) typed(k key) []effect {
 	return nil
 }
 
+// fileKeys go to another file where there are some.
+var fileKeys = map[string]int{"up": -1, "k": -1, "down": 1, "j": 1}
+
 // typedInto edits the line that is typed.
 func (m *model) typedInto(in *input, k key) []effect {
 	_, last := utf8.DecodeLastRuneInString(in.text)
@@ -63,6 +75,7 @@ func (m *model) typedInto(in *input, k key) []effect {
 	switch k.name {
 	case "esc", "ctrl+c":
 		m.input, m.said = nil, said{}
+		in.text, in.behind = "", ""
 	case "enter":
 		m.input = nil
 		if text := strings.TrimSpace(in.text + in.behind); text != "" {
@@ -130,6 +143,11 @@ func (m *model) command(k key) []effect {
 		m.leaves = true
 	case "?":
 		m.page = m.help()
+	case "o":
+		m.loops.order = (m.loops.order + 1) % len(orders)
+		m.arrange()
+	case "f":
+		m.narrow()
 	case "tab", "shift+tab":
 		m.inStory = !m.inStory
 	case "up", "k":
@@ -151,7 +169,8 @@ func (m *model) command(k key) []effect {
 	case "enter":
 		return m.unfold(m.story.chosen())
 	case "esc":
-		m.said, m.sought, m.story.hit = said{}, "", -1
+		m.said, m.sought, m.story.hit, m.loops.filter = said{}, "", -1, ""
+		m.arrange()
 	case "n", "N":
 		by := map[string]int{"n": 1, "N": -1}[k.name]
 		if m.sought != "" && !m.story.search(m.sought, by) {
@@ -166,11 +185,21 @@ func (m *model) command(k key) []effect {
 	return nil
 }
 
+// narrow asks for the text that listed loops have. The list follows what is typed.
+func (m *model) narrow() {
+	follow := func(text string) []effect {
+		m.loops.filter = strings.TrimSpace(text)
+		m.arrange()
+		return nil
+	}
+	m.input = &input{ask: "only loops with: ", text: m.loops.filter, changed: follow, done: func(string) []effect { return nil }}
+}
+
 // move moves in the story or among the loops.
 func (m *model) move(by int) {
 	if m.inStory {
 		m.story.scroll(by)
-	} else if at := m.indexOf(m.id) + by; at >= 0 && at < len(m.loops) {
-		m.turnTo(m.loops[at].LoopID)
+	} else if at := m.loops.indexOf(m.id) + by; at >= 0 && at < len(m.loops.shown) {
+		m.turnTo(m.loops.shown[at].LoopID)
 	}
 }

@@ -54,7 +54,7 @@ func (m *model) picture() picture {
 			p.rows = append(p.rows, filled(row, m.listWidth())+bar+main[i])
 		}
 	} else {
-		list := m.listed(max(min(len(m.loops), height/4), 1), 1)
+		list := m.listed(m.loops.height(height), 1)
 		p.rows = append(list, m.main(height-len(list))...)
 	}
 	foot, column := m.foot()
@@ -83,24 +83,6 @@ func firstShown(at, n, height int) (first int) {
 	return max(min(at-height/2, n-height), 0)
 }
 
-// listed has a row for each loop, or two where the loops stand beside the story.
-func (m *model) listed(height, each int) (rows []string) {
-	if len(m.loops) == 0 {
-		return []string{m.palette.Dim("no loop runs or has ended in the last week; start one with ralph-lsp run --detach")}
-	}
-	at := m.indexOf(m.id)
-	for i := firstShown(at, len(m.loops), height/each); i < len(m.loops) && len(rows)+each <= height; i++ {
-		st := m.loops[i]
-		name, title, stand := m.named(st, i == at), terminal.Line(terminal.TitleOf(st)), m.standOf(st)
-		if each == 2 {
-			rows = append(rows, name+"  "+m.palette.Dim(title), "    "+stand)
-		} else {
-			rows = append(rows, filled(name, m.width/5)+" "+m.palette.Dim(filled(title, m.width/4))+" "+stand)
-		}
-	}
-	return rows
-}
-
 // named is a loop's name in the list, with how it stands in front.
 func (m *model) named(st loop.Status, isAt bool) string {
 	here, name := "  ", nameOf(st)
@@ -114,10 +96,6 @@ func (m *model) named(st loop.Status, isAt bool) string {
 }
 
 func nameOf(st loop.Status) string { return terminal.Line(filepath.Base(st.Folder)) }
-
-func (m *model) standOf(st loop.Status) string {
-	return terminal.Line(wire.StandText(st, m.now()))
-}
 
 // markOf tells at a glance how a loop stands.
 func markOf(p terminal.Palette, st loop.Status) string {
@@ -165,7 +143,7 @@ func (m *model) main(height int) []string {
 	}
 	last := terminal.LiveLine(st, m.frame, m.now(), width, m.palette)
 	if last == "" {
-		last = markOf(m.palette, st) + " " + m.palette.Bold(terminal.Fit(m.standOf(st), width-2))
+		last = markOf(m.palette, st) + " " + m.palette.Bold(terminal.Fit(m.loops.standOf(st), width-2))
 	}
 	asked := m.asked(st, height/2)
 	rows = append(rows, m.story.picture(m.palette, height-2-len(asked))...)
@@ -204,7 +182,11 @@ func (c *choice) picture(p terminal.Palette, width, height int) []string {
 }
 
 func (g *page) picture(p terminal.Palette, width, height int) []string {
-	return padded(append([]string{p.Bold(g.title), ""}, textRows(p, g.text, width, height-2, &g.top)...), height)
+	rows := []string{p.Bold(terminal.Fit(g.title, width)), ""}
+	if g.tree != nil {
+		return padded(append(rows, g.tree.picture(p, g, width, height-len(rows))...), height)
+	}
+	return padded(append(rows, textRows(p, g.text, width, height-len(rows), &g.top)...), height)
 }
 
 // textRows are those of a text that are shown, from top on, with a word on what is below. Lines
@@ -258,6 +240,8 @@ func (m *model) keys() string {
 		return m.palette.Dim("Enter  Esc: leave it")
 	case m.choice != nil:
 		return m.palette.Dim("Up, Down: choose  Enter  Esc: leave it")
+	case m.page != nil && m.page.tree != nil:
+		return m.palette.Dim("Up, Down: another file  PgUp, PgDn: read  Esc: back")
 	case m.page != nil:
 		return m.palette.Dim("Up, Down, PgUp, PgDn: read  Esc: back")
 	}
@@ -269,7 +253,7 @@ func (m *model) keys() string {
 			}
 		}
 	}
-	return m.palette.Dim(strings.Join(names, "  "))
+	return m.palette.Dim(strings.Join(append(names, "f filter", "o order"), "  "))
 }
 
 // help shows all keys.
@@ -280,11 +264,18 @@ func (m *model) help() *page {
 		line(k.key+"  "+k.name, k.does)
 	}
 	b.WriteByte('\n')
+	var names []string
+	for _, o := range orders {
+		names = append(names, o.name)
+	}
 	line("Up, Down", "another loop; Tab: move in the story instead, and back")
 	line("PgUp, PgDn", "move in the story; Home, End: to its beginning, or to what happens now")
 	line("Left, Right", "another iteration; Enter folds or unfolds it")
+	line("o", "the next order: "+strings.Join(names, ", "))
+	line("f", "lists only loops with a text in their id, folder, title or state; Esc: all")
 	line("Esc", "back")
 	line("Ctrl-Z", "to the shell; fg comes back")
 	line("q", "leaves; no loop ends by that")
+	line("kill -9", "leaves the terminal as it is drawn: type reset, in tmux tput rmcup, too")
 	return &page{title: "Keys", text: strings.TrimRight(b.String(), "\n")}
 }

@@ -25,7 +25,7 @@ var picture = Rules{
 		"cmd/internal/clean":        {"internal/cli", "changes", "config", "loop", "registry", "stream", "worktree", "internal/filelock", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/internal/demo":         {"stream", "stream/decode"},
 		"internal/terminal":         {"notify", "backends", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes"},
-		"cmd/internal/top":          {"service", "cmd/internal/window", "keeper/client", "internal/cli", "internal/terminal", "journal", "loop", "loop/ask", "stream", "wire", "wire/answers", "internal/limits"},
+		"cmd/internal/top":          {"changes", "service", "cmd/internal/window", "keeper/client", "internal/cli", "internal/terminal", "journal", "loop", "loop/ask", "stream", "wire", "wire/answers", "internal/limits"},
 		"internal/emit":             {"internal/cli", "backends", "hats", "stream"},
 		"cmd/internal/orchestrator": {"config", "hats", "internal/tell", "stream", "stream/promises"},
 		"cmd/internal/note":         {"internal/cli", "backends", "config", "internal/notes", "loop", "stream"},
