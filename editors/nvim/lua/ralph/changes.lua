@@ -112,6 +112,9 @@ local function quickfix(title, items)
   vim.cmd('botright copen')
 end
 
+---@type table<string, { id: integer, chosen: ralph.Chosen }> by folder: the quickfix list of its changes
+local listed = {}
+
 --- Shows all that a loop changed as a patch.
 ---@param folder string
 function M.patch(folder)
@@ -120,10 +123,11 @@ function M.patch(folder)
   end)
 end
 
---- Fills the quickfix list with the places that the loop changed, and opens it.
+--- Asks for the places that the loop changed.
 ---@param folder string
 ---@param chosen ralph.Chosen without an iteration: all of them
-function M.quickfix(folder, chosen)
+---@param callback fun(title: string, items: table[], text: string) the items are those of a quickfix list
+local function places(folder, chosen, callback)
   local iteration = chosen.iteration
   local argument = {
     from = iteration and iteration - 1,
@@ -142,11 +146,39 @@ function M.quickfix(folder, chosen)
         })
       end
     end
-    if #items == 0 then
-      return notify.info(result.text)
-    end
     local which = iteration and (', iteration %d'):format(iteration) or ''
-    quickfix(('Ralph %s%s: %s'):format(result.loopId, which, result.text), items)
+    callback(('Ralph %s%s: %s'):format(result.loopId, which, result.text), items, result.text)
+  end)
+end
+
+--- Fills the quickfix list with the places that the loop changed, and opens it.
+---@param folder string
+---@param chosen ralph.Chosen without an iteration: all of them
+function M.quickfix(folder, chosen)
+  places(folder, chosen, function(title, items, text)
+    if #items == 0 then
+      return notify.info(text)
+    end
+    quickfix(title, items)
+    listed[folder] = { id = vim.fn.getqflist({ id = 0 }).id, chosen = chosen }
+  end)
+end
+
+--- Brings the list of a folder's changes up to date, if it is still kept. Its window isn't opened.
+---@param folder string
+function M.relist(folder)
+  local list = listed[folder]
+  local function is_kept()
+    return list and vim.fn.getqflist({ id = list.id }).id == list.id
+  end
+  if not is_kept() then
+    return
+  end
+  places(folder, list.chosen, function(title, items)
+    if is_kept() then
+      local at = math.min(vim.fn.getqflist({ id = list.id, idx = 0 }).idx, math.max(#items, 1))
+      vim.fn.setqflist({}, 'r', { id = list.id, title = title, items = items, idx = at })
+    end
   end)
 end
 
@@ -181,6 +213,7 @@ local take_back
 ---@param result { refused: table[], text: string }
 local function show_outcome(folder, result)
   files.check_all(folder)
+  M.relist(folder)
   local items, choices = {}, {}
   for _, refused in ipairs(result.refused) do
     local path = vim.fs.joinpath(folder, refused.path)
@@ -266,7 +299,9 @@ function M.keep(folder, chosen, kept)
     iteration = chosen.iteration,
     paths = chosen.path and { chosen.path },
     kept = kept,
-  })
+  }, function()
+    M.relist(folder)
+  end)
 end
 
 ---@param folder string

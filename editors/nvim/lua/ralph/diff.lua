@@ -124,7 +124,9 @@ local function map_keep(folder, path, base)
     local newline = newlines[vim.bo[work].fileformat]
     local lines = vim.api.nvim_buf_get_lines(base, 0, -1, false)
     local text = table.concat(lines, newline) .. (vim.bo[work].endofline and newline or '')
-    loops.run(folder, wire.commands.keep, { paths = { path }, text = text })
+    loops.run(folder, wire.commands.keep, { paths = { path }, text = text }, function()
+      changes.relist(folder)
+    end)
   end
   vim.keymap.set('n', 'dp', keep, { buffer = work, desc = 'Ralph: keep this change' })
 end

@@ -10,7 +10,25 @@ local corner = { width = 50, height = 8 } -- at most, but for half of the screen
 ---@field size { width: integer, height: integer } wanted, in cells
 ---@field corner? boolean
 
---- Where a window goes that is no larger than the screen.
+--- Whether a window in a corner would cover the newest line of an output.
+---@param config vim.api.keyset.win_config
+---@return boolean
+local function covers_newest(config)
+  local height, width = config.height + 2, config.width + 2 -- with the border
+  local top = config.anchor == 'SE' and config.row - height or config.row
+  return vim.iter(vim.api.nvim_tabpage_list_wins(0)):any(function(win)
+    if vim.bo[vim.api.nvim_win_get_buf(win)].filetype ~= 'ralph' then
+      return false
+    end
+    local row, column = unpack(vim.api.nvim_win_get_position(win))
+    local last = row + vim.api.nvim_win_get_height(win) - 1
+    local right = column + vim.api.nvim_win_get_width(win)
+    return last >= top and last < top + height and right > config.col - width
+  end)
+end
+
+--- Where a window goes that is no larger than the screen. The corner is the lower one, or the upper
+--- one where an output ends in that.
 ---@param spot ralph.Spot
 ---@return vim.api.keyset.win_config
 local function place(spot)
@@ -18,7 +36,7 @@ local function place(spot)
   local height = math.max(3, math.min(spot.size.height, vim.o.lines - 6))
   if spot.corner then
     local half = math.floor(vim.o.columns / 2)
-    return {
+    local config = {
       relative = 'editor',
       anchor = 'SE',
       width = math.min(width, math.max(corner.width, half)),
@@ -26,6 +44,11 @@ local function place(spot)
       row = vim.o.lines - vim.o.cmdheight - 1,
       col = vim.o.columns,
     }
+    if covers_newest(config) then
+      config.anchor = 'NE'
+      config.row = vim.fn.tabpagenr('$') > 1 and 1 or 0 -- below the tabs
+    end
+    return config
   end
   return {
     relative = 'editor',
@@ -99,7 +122,7 @@ function M.open(buf, size, labels, is_corner)
   local win = vim.api.nvim_open_win(buf, not is_corner, config)
   spots[win] = spot
   local group = vim.api.nvim_create_augroup('ralph.float.' .. win, { clear = true })
-  vim.api.nvim_create_autocmd('VimResized', {
+  vim.api.nvim_create_autocmd({ 'VimResized', 'WinResized', 'BufWinEnter', 'TabEnter' }, {
     group = group,
     callback = function()
       if vim.api.nvim_win_is_valid(win) then
