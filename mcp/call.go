@@ -93,17 +93,17 @@ func (c *call) ask(method string, params any, then func(json.RawMessage, *rpc.Er
 	}}, nil)
 }
 
-// look has the sidecar do what needs nobody's word, in the folders that the client has open.
+// look does what needs nobody's word, in the folders that the client has open.
 func (c *call) look(folders ...string) {
 	if len(folders) == 0 {
 		c.fail("the client has no folder open")
 		return
 	}
-	c.sidecar.Open(folders...)
-	rpc.Command(c.sidecar, wire.CommandTool, answers.ToolParams{Name: c.Name, Input: c.Arguments, Folders: folders}, func(result answers.ToolResult, err *rpc.Error) {
+	c.work.Go(func() {
+		result, err := c.Tools.Call(c.ctx, answers.ToolParams{Name: c.Name, Input: c.Arguments, Folders: folders})
 		switch {
 		case err != nil:
-			c.fail(err.Message)
+			c.fail(err.Error())
 		case len(result.Offers) == 0:
 			c.tell(result.Text, false)
 		case !c.can.hasForms():
@@ -120,7 +120,7 @@ var byHand = map[string]string{answers.ToolStart: `ralph-lsp run "PROMPT"`, answ
 // notNow is the first answer to each question, and the one that counts where none is given.
 const notNow = "Leave it"
 
-// confirm asks the user for the word that an offer needs, and then has the sidecar do it.
+// confirm asks the user for the word that an offer needs, and then does it.
 func (c *call) confirm(asked answers.ToolResult) {
 	offer := asked.Offers[0]
 	form := map[string]any{"mode": "form", "message": asked.Title + "\n\n" + asked.Text, "requestedSchema": map[string]any{
@@ -144,11 +144,12 @@ func (c *call) confirm(asked answers.ToolResult) {
 	})
 }
 
-// do has the sidecar do what its user agreed to.
+// do does what the user agreed to.
 func (c *call) do(offer wire.Command, done string) {
-	rpc.Command(c.sidecar, offer.Command, offer.Arguments[0], func(result answers.Reply, err *rpc.Error) {
+	c.work.Go(func() {
+		result, err := c.Tools.Agreed(c.ctx, offer)
 		if err != nil {
-			c.fail(err.Message)
+			c.fail(err.Error())
 			return
 		}
 		c.tell(strings.TrimSpace(strings.Join(append([]string{cmp.Or(result.Text, done), result.LoopID}, result.Warnings...), "\n")), false)

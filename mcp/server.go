@@ -1,19 +1,21 @@
-// Package mcp makes a sidecar a server of the Model Context Protocol: Copilot in VS Code, Claude, Cursor
-// and whoever else speaks it start it, and their models have the tools of ralph.tool.
+// Package mcp is a server of the Model Context Protocol: Copilot in VS Code, Claude, Cursor and whoever else
+// speaks it start it, and their models have the tools of wire/answers.
 //
-// A Server stands between its client and the sidecar, as acp.Agent does, and has no policy of its own:
-// what a tool is, may and says comes from there. It asks the client's user what the sidecar offers.
+// A Server has no policy of its own: what a tool is, may and says comes from its Tools. It asks the client's
+// user whether to do what they offer.
 // The protocol has two generations: up to 2025-11-25 a server asks its client while a call waits; since
 // 2026-07-28 the call ends with the question, and comes again with the answer. call.go has both.
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"slices"
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -31,16 +33,26 @@ type Server struct {
 	Version string
 	// Folder is the working directory, which counts where a client names no roots, as a URI.
 	Folder string
-	// Sidecar serves an editor until in ends, as LSP does. By then no agent of it is left.
-	Sidecar func(in io.Reader, out io.Writer)
+	// Tools do what models ask for.
+	Tools Tools
 
-	client  *rpc.Conn
-	sidecar *rpc.Sidecar
+	client *rpc.Conn
+
+	ctx  context.Context // ends with the client
+	work sync.WaitGroup  // of the tools
 
 	mu      sync.Mutex
 	can     capabilities       // of a client that said them once
 	calls   map[string]*call   // under way, by their ids
 	waiting map[string]waiting // that have ended with a question, by their states
+}
+
+// Tools do what models ask for; *service.Models implements it.
+type Tools interface {
+	// Call does what needs nobody's word. All else is an offer to the user.
+	Call(context.Context, answers.ToolParams) (answers.ToolResult, error)
+	// Agreed does what an offer says, once the user has agreed to it.
+	Agreed(ctx context.Context, offer wire.Command) (answers.Reply, error)
 }
 
 // capabilities are what a client can be asked.
@@ -54,18 +66,17 @@ func (c capabilities) hasForms() bool {
 	return c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
 
-// Serve serves a client until it goes away: then its loops end as they do with an editor, and
-// Serve returns.
+// Serve serves a client until it goes away.
 func (s *Server) Serve(in io.Reader, out io.Writer) error {
 	s.calls, s.waiting = map[string]*call{}, map[string]waiting{}
 	s.client = rpc.New(rpc.WriteLine, in, out)
 	s.client.Handle = s.fromClient
-	s.sidecar = rpc.NewSidecar(func(method string, id, _ json.RawMessage) {
-		if id != nil {
-			s.sidecar.Reply(id, nil, rpc.Errorf(rpc.CodeMethod, "%s isn't known here", method))
-		}
-	})
-	return s.sidecar.Serve(s.client, s.Sidecar, rpc.Editor{Name: "ralph-lsp mcp", Version: s.Version, Ralph: map[string]any{"version": 2}})
+	var cancel context.CancelFunc
+	s.ctx, cancel = context.WithCancel(context.Background())
+	err := s.client.Serve()
+	cancel()
+	s.work.Wait()
+	return err
 }
 
 // params are those of the protocol's methods, as far as they are read.

@@ -7,34 +7,22 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
-	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // goOn continues the loop that is left in a folder, with what the options change; its next run is told what say says. trust is the user's word for what the files would run.
 func (s *starter) goOn(ctx context.Context, folder string, options start.Options, say string, trust bool) (*folders.Managed, error) {
-	found, err := start.FoundIn(folder)
-	if err != nil {
-		return nil, err
-	}
-	files := s.Files(folder)
 	var cfg setup.Config
-	err = s.withTrust(ctx, trust, func() error {
-		settings, err := service.LoadSettings(files)
-		if err != nil {
-			return err
-		}
-		cfg, _, err = start.Resolver{Was: &found, Start: options, Settings: settings, Detect: s.agents.detect}.Resolve(ctx)
+	err := s.withTrust(ctx, trust, func() (err error) {
+		cfg, err = s.makes().Continued(ctx, folder, options, say)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	cfg.Folder, cfg.Version, cfg.Say = folder, s.version, say
 	r, err := s.launcher.launch(cfg)
 	if err == nil {
 		s.warn(cfg)
-		start.Remember(files, cfg, r.Status().LoopID)
 	}
 	return r, err
 }

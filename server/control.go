@@ -172,7 +172,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 
 // typed returns what the limits and the text of a command change.
 func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.LimitParams, text string) (loop.Patch, error) {
-	patch, err := patchOf(given)
+	patch, err := service.PatchOf(given)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return patch, err
 	}
@@ -185,7 +185,7 @@ func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.Limi
 		return patch, refusal.Invalid("text", "%v", err)
 	}
 	if said.Promise != nil {
-		err = checkPromise(*said.Promise)
+		err = service.CheckPromise(*said.Promise)
 	}
 	return patch.Or(said), err
 }
@@ -229,11 +229,11 @@ func (c *controls) open(ctx context.Context, p wire.LoopParams) (any, error) {
 }
 
 // list is the pull twin of ralph/status.
-func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
+func (c *controls) list(ctx context.Context, p wire.FolderParams) (result wire.StatusResult, err error) {
 	c.workspace.AwaitLooks(ctx)
 	others, text := c.remote.List()
 	if p.Folder == "" {
-		result := wire.StatusesOf(wire.SortByNeed(append(c.workspace.Statuses(), others...)))
+		result = wire.StatusesOf(wire.SortByNeed(append(c.workspace.Statuses(), others...)))
 		result.Text = cmp.Or(text, result.Text)
 		return result, nil
 	}
@@ -242,7 +242,7 @@ func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 	}
 	path, err := c.workspace.FolderPath(p.Folder)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	c.workspace.LookAt(path)
 	here := []wire.LoopStatus{}

@@ -47,22 +47,18 @@ func (l *launcher) launch(cfg setup.Config) (r *folders.Managed, err error) {
 	if !cfg.Continue {
 		l.Problems.Clear(f.Path)
 	}
-	data, err := cfg.Encode()
-	if err != nil {
-		return nil, err
-	}
-	c, err := client.Spawn()
-	if err != nil {
-		return nil, err
-	}
-	r = l.windowOf(f, c)
-	for _, warning := range cfg.Warnings {
-		r.Warnings = append(r.Warnings, stream.Plain(warning))
-	}
 	hello := l.hello()
 	hello.Owns = cfg.Said.OnClose != settings.OnCloseKeep // such a loop is nobody's from its start
-	if err := c.Begin(data, hello); err != nil {
-		r.Feed.Close()
+	_, err = service.Begin(cfg, l.Files(cfg.Folder), hello, func(c *client.Connection) {
+		r = l.windowOf(f, c)
+		for _, warning := range cfg.Warnings {
+			r.Warnings = append(r.Warnings, stream.Plain(warning))
+		}
+	})
+	if err != nil {
+		if r != nil {
+			r.Feed.Close()
+		}
 		return nil, err
 	}
 	l.run(f, r, true)

@@ -36,7 +36,7 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 	if request.Steps != nil {
 		return nil, refusal.Invalid("text", "agents of files do a loop's work; a plan is made with an agent's own interface: leave out %s", start.Naming(request.Steps, ""))
 	}
-	prompt := withSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
+	prompt := service.WithSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings
 	err = s.withTrust(ctx, p.Trust, func() error {
 		settings, err = service.LoadSettings(s.Files(cwd))

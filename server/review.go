@@ -52,20 +52,20 @@ func (v *reviewer) work(ctx context.Context, p wire.LoopParams) (service.Work, e
 }
 
 // changes tells what changed in a loop's folder.
-func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, error) {
+func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (result answers.ChangesResult, err error) {
 	paths, err := pathsFrom(p.Paths)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	work, err := v.work(ctx, p.LoopParams)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	found, err := work.Changes(ctx, service.ChangesRequest{Range: p.Range(), Paths: paths, Iterations: true, Places: p.Places, Document: p.Show})
 	if err != nil {
-		return nil, err
+		return result, err
 	}
-	result := answers.ChangesOf(p, work.Folder, found.Files, found.Iterations)
+	result = answers.ChangesOf(p, work.Folder, found.Files, found.Iterations)
 	if result.LoopID = work.LoopID; p.Places {
 		result.AddPlaces(found.Places)
 	}

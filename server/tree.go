@@ -12,14 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 )
-
-// treeWanted is the worktree that a start asks for.
-func treeWanted(p wire.StartParams, request start.Request) start.Tree {
-	own := start.Tree{Wanted: p.Worktree.Wanted, Branch: p.Worktree.Branch, WithChanges: p.WithChanges, Commit: p.Commit}
-	return start.Options{Tree: own}.Over(request.Options).Tree
-}
 
 // launchInTree starts a loop in a worktree that is made for it. Without a loop, there is
 // none afterwards.

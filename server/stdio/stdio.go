@@ -51,7 +51,8 @@ const grace = 5 * time.Second
 // maxGrace bounds what is said.
 const maxGrace = time.Hour
 
-func returns() time.Duration {
+// Returns is how long the loops of an editor go on that is gone, as its user says.
+func Returns() time.Duration {
 	said, err := time.ParseDuration(os.Getenv(envGrace))
 	if err != nil || said < 0 {
 		return grace
@@ -69,7 +70,7 @@ func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, fleet
 	defer closeLog()
 	ctx, stop := editorContext(out)
 	defer stop()
-	o := server.Options{Version: version, Log: log, Parent: s.parent, Returns: returns()}
+	o := server.Options{Version: version, Log: log, Parent: s.parent, Returns: Returns()}
 	if fleet != nil {
 		o.Remote = fleet(log)
 	}

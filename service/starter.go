@@ -1,0 +1,270 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
+)
+
+// Starter makes configurations of loops, of what users and files choose. It starts none.
+type Starter struct {
+	// Version is this program's.
+	Version string
+	// Files are the configuration files of a folder, as far as the face's user trusts them.
+	Files func(folder string) config.Files
+	// Detect finds an agent that is installed, for a start that names none.
+	Detect func(context.Context) (backends.Backend, error)
+	// OpenText is the text of a file that the user has open; nil: none is.
+	OpenText func(path string) (text string, isOpen bool)
+	// Attended says that a user is there who can be asked.
+	Attended bool
+}
+
+// Start is a start in a folder that is there, as its user wants it.
+type Start struct {
+	Folder  string
+	Params  wire.StartParams
+	Request start.Request // what the text of Params says
+}
+
+// Request reads what a start's texts say. The folder must be there.
+func (s *Starter) Request(folder string, p wire.StartParams) (Start, error) {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return Start{}, failed(wire.ReasonNoFolder, fmt.Errorf("there is no folder %s", folder))
+	}
+	request, err := p.Typed()
+	if err != nil {
+		return Start{}, invalid("text", "%v", err)
+	}
+	typed, err := start.ParseChange(p.LimitsText, limits.Default(), "")
+	if err != nil {
+		return Start{}, invalid("limitsText", "%v", err)
+	}
+	request.Options = start.Options{Limits: typed}.Over(request.Options)
+	return Start{folder, p, request}, nil
+}
+
+// Tree is the worktree that a start asks for.
+func (r Start) Tree() start.Tree {
+	own := start.Tree{Wanted: r.Params.Worktree.Wanted, Branch: r.Params.Worktree.Branch, WithChanges: r.Params.WithChanges, Commit: r.Params.Commit}
+	return start.Options{Tree: own}.Over(r.Request.Options).Tree
+}
+
+// PatchOf returns what parameters change, and refuses what no loop can have.
+func PatchOf(p wire.LimitParams) (loop.Patch, error) {
+	patch, err := p.Patch()
+	if err == nil && patch.Promise != nil {
+		err = CheckPromise(*patch.Promise)
+	}
+	return patch, err
+}
+
+// CheckPromise refuses what no agent could promise.
+func CheckPromise(promise string) error {
+	if why := promises.CheckPromise(promise); why != "" {
+		return invalid("completionPromise", "the completion promise %s", why)
+	}
+	return nil
+}
+
+// optionsOf returns what a start, or the editor's settings, choose.
+func optionsOf(c wire.Choices) (start.Options, error) {
+	patch, err := PatchOf(c.LimitParams)
+	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Limits: patch}, err
+}
+
+// resolver has what the parameters of a start choose.
+func (s *Starter) resolver(r Start, settings config.Settings) (start.Resolver, error) {
+	p := r.Params
+	own, err := optionsOf(p.Choices)
+	steps, stepsErr := start.Named(p.Agent, p.Chain, p.Parallel)
+	own.Steps, own.Said = steps, p.Said
+	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
+	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.Detect, Attended: s.Attended}
+	if err = cmp.Or(err, stepsErr, own.Said.Check()); err != nil || p.Settings == nil {
+		return resolver, err
+	}
+	if resolver.Editor, err = optionsOf(p.Settings.Choices); err != nil {
+		return resolver, err
+	}
+	if err := p.Settings.CheckEditor(); err != nil {
+		return resolver, fmt.Errorf("the settings' %w", err)
+	}
+	resolver.Editor.Said = p.Settings.Said
+	if host := p.Settings.Host; host != nil {
+		resolver.Host = start.Agent{Name: host.Backend, Model: host.Model}
+	}
+	return resolver, nil
+}
+
+// Config makes a loop's configuration of a start, and tells where its values come from. Without an
+// agent it is all but that, and an error. Errors are also those of start.Resolver.
+func (s *Starter) Config(ctx context.Context, r Start, settings config.Settings) (setup.Config, start.Sources, error) {
+	resolver, err := s.resolver(r, settings)
+	if err != nil {
+		return setup.Config{}, nil, err
+	}
+	p := r.Params
+	prompt, says, err := s.prompt(p)
+	if err != nil {
+		return setup.Config{}, nil, err
+	}
+	promptFrom := config.FromStart
+	if p.PromptURI == "" {
+		prompt = cmp.Or(prompt, r.Request.Prompt)
+	}
+	resolver.Start = resolver.Start.Over(r.Request.Options)
+	prompt = WithSelection(prompt, p.Selection)
+	_, state, _ := loop.StateIn(r.Folder) // without one, no loop is known
+	warnings := resolver.Adopt(says, s.Files(r.Folder).KnowsLoop(state.LoopID))
+	if prompt == "" && p.PromptURI == "" && resolver.Start.NeedsPrompt(settings) {
+		if prompt, err = s.configuredPrompt(r.Folder, settings); err != nil {
+			return setup.Config{}, nil, err
+		}
+		promptFrom = settings.Source("prompt_file")
+	}
+	resolver.Prompt = prompt
+	cfg, sources, err := resolver.Resolve(ctx)
+	if errors.As(err, new(*start.TemplateError)) {
+		return setup.Config{}, nil, failed(wire.ReasonBadPrompt, err)
+	}
+	cfg.Folder, cfg.Version, cfg.Warnings = r.Folder, s.Version, append(cfg.Warnings, warnings...)
+	if sources != nil {
+		sources["prompt"] = promptFrom
+	}
+	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
+		return setup.Config{}, nil, invalid("model", "%v: say it with args", err)
+	}
+	if err := CheckPromise(cfg.Promise); err != nil {
+		return setup.Config{}, nil, err
+	}
+	return cfg, sources, err
+}
+
+// Preview tells what a start would do. argument is the start's own, as JSON: with a change it does something about why
+// it would be refused.
+func (s *Starter) Preview(ctx context.Context, r Start, argument []byte) (answers.DryRunResult, error) {
+	preview := Preview{Replace: r.Params.Replace}
+	files := s.Files(r.Folder)
+	files.Trusted = files.Trusted || r.Params.Trust
+	settings, err := preview.SettingsFor(files)
+	if err == nil {
+		preview.Config, preview.Sources, err = s.Config(ctx, r, settings)
+		preview.Config.Folder = r.Folder
+		preview.InTree(ctx, r.Tree(), settings.Worktree)
+	}
+	if IsInvalid(err) {
+		return answers.DryRunResult{}, err
+	}
+	preview.Config.Folder, preview.Met = r.Folder, append(preview.Met, err)
+	result, err := preview.Result(ctx, func(reason string) []wire.Command {
+		return wire.OffersInstead(reason, wire.CommandStart, argument)
+	})
+	if preview.Sources != nil {
+		result.Offers = answers.OffersAtStart(preview.Config.Verification.Suggested, start.Permits(ctx, preview.Config), argument)
+	}
+	return result, err
+}
+
+// Continued makes the configuration of the loop that is left in a folder, with what the options change. Its next run is told
+// what say says. Errors are also those of start.FoundIn and start.Resolver, and *config.UntrustedError.
+func (s *Starter) Continued(ctx context.Context, folder string, options start.Options, say string) (setup.Config, error) {
+	found, err := start.FoundIn(folder)
+	if err != nil {
+		return setup.Config{}, err
+	}
+	settings, err := LoadSettings(s.Files(folder))
+	if err != nil {
+		return setup.Config{}, err
+	}
+	resolver := start.Resolver{Was: &found, Start: options, Settings: settings, Detect: s.Detect, Attended: s.Attended}
+	cfg, _, err := resolver.Resolve(ctx)
+	cfg.Folder, cfg.Version, cfg.Say = folder, s.Version, say
+	return cfg, err
+}
+
+// WithSelection returns a prompt with a selection behind it; each may be missing.
+func WithSelection(prompt, selection string) string {
+	if prompt != "" && selection != "" {
+		prompt += "\n\n"
+	}
+	return prompt + selection
+}
+
+// prompt returns the prompt that is given itself, or the one in a document with what that says of the loop.
+func (s *Starter) prompt(p wire.StartParams) (prompt string, says start.Options, err error) {
+	if p.PromptURI == "" {
+		return p.Prompt, says, nil
+	}
+	if p.Prompt != "" {
+		return "", says, invalid("promptUri", "there are two prompts: give prompt or promptUri")
+	}
+	path, err := wire.PathOf(p.PromptURI)
+	if err != nil {
+		return "", says, invalid("promptUri", "promptUri: %v", err)
+	}
+	prompt, says, err = s.promptAt(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", says, failed(wire.ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path))
+	}
+	return prompt, says, err
+}
+
+// configuredPrompt returns what is in the prompt file of the settings, "" when there is none.
+func (s *Starter) configuredPrompt(folder string, settings config.Settings) (string, error) {
+	path, err := settings.PromptPath(folder)
+	if err != nil {
+		return "", badPrompt(filepath.Join(folder, settings.PromptFile), err)
+	}
+	prompt, _, err := s.promptAt(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return prompt, err
+}
+
+// promptAt returns the prompt in a file, as the user has it open, and what a state file says of its loop.
+func (s *Starter) promptAt(path string) (prompt string, says start.Options, err error) {
+	text, isOpen := "", false
+	if s.OpenText != nil {
+		text, isOpen = s.OpenText(path)
+	}
+	if !isOpen {
+		text, err = start.ReadText(path)
+	}
+	if err == nil {
+		text, err = start.PromptText(path, []byte(text))
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", says, err
+	case err != nil:
+		return "", says, badPrompt(path, err)
+	}
+	if prompt, says, err = start.PromptIn(path, text); err != nil {
+		return "", says, err
+	}
+	if err := start.CheckFile(path, prompt); err != nil {
+		return "", says, badPrompt(path, err)
+	}
+	return prompt, says, nil
+}
+
+// badPrompt is the error for a file that is there and can't be a prompt.
+func badPrompt(path string, err error) error {
+	return &wire.Failure{Reason: wire.ReasonBadPrompt, Err: err, Data: data{"fileUri": wire.FileURI(path)}}
+}
