@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -337,27 +338,34 @@ func TestWatchOfWhatCannotBeFollowed(t *testing.T) {
 	}
 }
 
-// A process that is killed can't say how its loop ended.
+// A process that is killed can't say how its loop ended. What it kept is newer than what it told.
 func TestWatchOfAProcessThatIsKilled(t *testing.T) {
-	p := newPlace(t)
-	var free func()
-	server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), nil, func(_ []byte, c control.Conn) bool {
-		status := loop.Status{LoopID: loopID, Folder: p.dir, State: loop.StateRunning, Iteration: 3}
-		data, _ := json.Marshal(client.Frame{Kind: client.Welcome, LoopID: loopID, Status: &status})
-		_, _ = c.Write(append(data, '\n'))
-		free()
-		return true
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	free = p.locked(loopstate.Owner{Control: server.Path})
-	_, shown, over := p.watches()
-	if err := over(); err == nil || !strings.Contains(err.Error(), "gone in iteration 3, it was killed") {
-		t.Errorf("it says %v", err)
-	}
-	if got := strings.TrimSpace(shown.String()); got != "interrupted after 3 iterations · cost unknown · 0s" {
-		t.Errorf("it shows %q", got)
+	for kept, want := range map[int]int{0: 3, 2: 3, 5: 5} {
+		p := newPlace(t)
+		var free func()
+		server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), nil, func(_ []byte, c control.Conn) bool {
+			status := loop.Status{LoopID: loopID, Folder: p.dir, State: loop.StateRunning, Iteration: 3}
+			data, _ := json.Marshal(client.Frame{Kind: client.Welcome, LoopID: loopID, Status: &status})
+			_, _ = c.Write(append(data, '\n'))
+			if kept > 0 {
+				if err := p.file.Create(loopstate.State{Active: true, Iteration: kept, LoopID: loopID, Prompt: "Build it"}); err != nil {
+					t.Error(err)
+				}
+			}
+			free()
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		free = p.locked(loopstate.Owner{Control: server.Path})
+		_, shown, over := p.watches()
+		if err := over(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("gone in iteration %d, it was killed", want)) {
+			t.Errorf("it says %v", err)
+		}
+		if got := strings.TrimSpace(shown.String()); got != fmt.Sprintf("interrupted after %d iterations · cost unknown · 0s", want) {
+			t.Errorf("it shows %q", got)
+		}
 	}
 }
