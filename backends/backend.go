@@ -53,10 +53,7 @@ type Backend struct {
 	NoCost    bool  // it doesn't tell what a run costs, where others do with this output
 	Live      *Live // how it can be talked to while it works; nil: it can't
 
-	ModelFlag        string // takes a model name; "" where there is none
-	SystemPromptFlag string // takes text that is added to the system prompt
-	BudgetFlag       string // takes dollars; the agent stops itself when they are spent
-	ModeFlag         string // takes what is done without asking, claude's "permissionMode"
+	Flags
 	// Models is a regular expression for the names that the agent takes for models; "": nobody
 	// knows. It is asked only for what another agent's file says.
 	Models string
@@ -88,6 +85,14 @@ type Backend struct {
 	Install     string   // the command line that installs it; of a program of the user's own, what to do when it is missing
 	Paid        string   // how its runs are paid, where that isn't plain; "": nothing to say
 	Needs       string   // what that needs: "node 22.19 or newer"
+}
+
+// Flags are those by which an agent takes what a loop has for it; "" where it has none.
+type Flags struct {
+	ModelFlag        string // takes a model name
+	SystemPromptFlag string // takes text that is added to the system prompt
+	BudgetFlag       string // takes dollars; the agent stops itself when they are spent
+	ModeFlag         string // takes what is done without asking, claude's "permissionMode"
 }
 
 // Positional is the InteractivePrompt of agents that take the prompt as an

@@ -29,11 +29,10 @@ var claude = Backend{
 	ArgPrompt:         EndOfOptions,
 	Output:            decode.FormatClaude,
 	Live:              &claudeLive,
-	ModelFlag:         "--model",
-	SystemPromptFlag:  "--append-system-prompt",
-	BudgetFlag:        "--max-budget-usd",
-	ModeFlag:          "--permission-mode",
-	Models:            `^(sonnet|opus|haiku|fable|best|opusplan|([a-z]+\.)*(anthropic\.)?claude-[\w.-]+)(\[1m\])?$`,
+	Flags: Flags{
+		ModelFlag: "--model", SystemPromptFlag: "--append-system-prompt", BudgetFlag: "--max-budget-usd", ModeFlag: "--permission-mode",
+	},
+	Models: `^(sonnet|opus|haiku|fable|best|opusplan|([a-z]+\.)*(anthropic\.)?claude-[\w.-]+)(\[1m\])?$`,
 	Tools: Tools{
 		Only: "--tools", Deny: "--disallowedTools", Allow: "--allowedTools",
 		Known: []Tool{{"Read", "read"}, {"Grep", "grep"}, {"Glob", "find"}, {"Glob", "ls"}, {"LS", "ls"}, {"Edit", "edit"}, {"Write", "write"}, {"Bash", "bash"}},

@@ -25,7 +25,7 @@ var codex = Backend{
 	InteractivePrompt: Positional,
 	ArgPrompt:         EndOfOptions,
 	Output:            decode.FormatCodex,
-	ModelFlag:         "--model",
+	Flags:             Flags{ModelFlag: "--model"},
 	ReadOnly:          []string{"--sandbox", "read-only"},
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{{

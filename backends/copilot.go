@@ -20,7 +20,7 @@ var copilot = Backend{
 	InteractivePrompt: "--interactive",
 	ArgPrompt:         "--prompt",
 	Output:            decode.FormatCopilot,
-	ModelFlag:         "--model",
+	Flags:             Flags{ModelFlag: "--model"},
 	SlashCommands:     true,
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{{

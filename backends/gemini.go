@@ -22,7 +22,7 @@ var gemini = Backend{
 	InteractivePrompt: "--prompt-interactive",
 	ArgPrompt:         "--prompt",
 	Output:            decode.FormatGemini,
-	ModelFlag:         "--model",
+	Flags:             Flags{ModelFlag: "--model"},
 	ReadOnly:          []string{"--approval-mode", "default"},
 	SlashCommands:     true,
 	Inside: sandbox.Agent{

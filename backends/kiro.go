@@ -24,7 +24,7 @@ var kiro = Backend{
 	ArgPrompt:         EndOfOptions,
 	Output:            decode.FormatText,
 	PTY:               true,
-	ModelFlag:         "--model",
+	Flags:             Flags{ModelFlag: "--model"},
 	SlashCommands:     true,
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{

@@ -15,7 +15,7 @@ var opencode = Backend{
 	May:               "may change files and run commands in the folder, unless its own settings say otherwise",
 	ArgPrompt:         EndOfOptions,
 	Output:            decode.FormatOpencode,
-	ModelFlag:         "--model",
+	Flags:             Flags{ModelFlag: "--model"},
 	Env:               []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{

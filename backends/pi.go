@@ -17,8 +17,7 @@ var pi = Backend{
 	May:               everything,
 	Output:            decode.FormatPi,
 	Live:              &piLive,
-	ModelFlag:         "--model",
-	SystemPromptFlag:  "--append-system-prompt",
+	Flags:             Flags{ModelFlag: "--model", SystemPromptFlag: "--append-system-prompt"},
 	Models:            `^[\w.-]+/\S+$|^[\w.]+-[\w.:-]+$`,
 	Tools: Tools{
 		Only: "--tools", Deny: "--exclude-tools",

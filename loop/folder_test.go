@@ -152,8 +152,8 @@ func TestNobodyChangesFilesUnderAnAgentOrACheck(t *testing.T) {
 	}{
 		"between iterations":        {loopstate.State{Iteration: 3}, ""},
 		"an iteration":              {loopstate.State{Iteration: 3, Begun: true}, "iteration 3 is at work in the folder"},
-		"a check":                   {loopstate.State{Iteration: 4, Checking: true}, "the work of iteration 3 is being verified in the folder"},
-		"a check that told nothing": {loopstate.State{Iteration: 4, Checking: true, Unchecked: "took too long"}, ""},
+		"a check":                   {loopstate.State{Iteration: 4, Verification: loopstate.Verification{Checking: true}}, "the work of iteration 3 is being verified in the folder"},
+		"a check that told nothing": {loopstate.State{Iteration: 4, Verification: loopstate.Verification{Checking: true, Unchecked: "took too long"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -185,9 +185,9 @@ func TestTheStatusOfAnotherProcessSaysThatItVerifies(t *testing.T) {
 		pausing bool
 	}{
 		"at work":          {loopstate.State{Active: true, Begun: true}, StateRunning, "", false},
-		"verifying":        {loopstate.State{Active: true, Checking: true}, StateRunning, "verifying", false},
-		"about to pause":   {loopstate.State{Checking: true}, StateRunning, "verifying", true},
-		"waits for a word": {loopstate.State{Checking: true, Unchecked: "took too long"}, StatePaused, "", false},
+		"verifying":        {loopstate.State{Active: true, Verification: loopstate.Verification{Checking: true}}, StateRunning, "verifying", false},
+		"about to pause":   {loopstate.State{Verification: loopstate.Verification{Checking: true}}, StateRunning, "verifying", true},
+		"waits for a word": {loopstate.State{Verification: loopstate.Verification{Checking: true, Unchecked: "took too long"}}, StatePaused, "", false},
 	} {
 		tt.state.Iteration = 3
 		got := StatusOf(tt.state, "", "", true)

@@ -47,7 +47,7 @@ func TestStateInTheFile(t *testing.T) {
 		"running":                          {"", true, true, StateRunning},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := loopstate.State{Active: tt.active, Iteration: 3, StopReason: string(tt.reason), StopError: "why", Tokens: stream.Tokens{Input: 7}}
+			s := loopstate.State{Active: tt.active, Iteration: 3, Failed: loopstate.Failed{StopReason: string(tt.reason), StopError: "why"}, Spent: loopstate.Spent{Tokens: stream.Tokens{Input: 7}}}
 			got := StatusOf(s, "f", "/w", tt.owned)
 			if got.State != tt.want || (got.Error != "") != (tt.want == StateFailed) || got.Iteration != 3 || got.Tokens != s.Tokens {
 				t.Errorf("got %s %q, %+v", got.State, got.Error, got.Tokens)

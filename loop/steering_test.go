@@ -35,7 +35,7 @@ func TestWhatStandsInAState(t *testing.T) {
 			t.Fatalf("%+v: %v", q, err)
 		}
 	}
-	want := loopstate.State{Standing: []string{"a", "d"}, Guidance: []string{"a", "c", "a", "d"}, GuidanceNext: []string{}}
+	want := loopstate.State{Steering: loopstate.Steering{Standing: []string{"a", "d"}, Guidance: []string{"a", "c", "a", "d"}, GuidanceNext: []string{}}}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v", s)
 	}

@@ -36,10 +36,8 @@ func FuzzRoundTrip(f *testing.F) {
 		d := time.Duration(nanos)
 		want := State{
 			Active: active, Iteration: iteration, CompletionPromise: promise, StartedAt: started,
-			LoopID: text, Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text},
-			Cost: stream.CostOf(usd), Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: (*limits.Duration)(&d), IdleTimeout: (*limits.Duration)(&d), MaxFailures: &limit, MaxUnchanged: &limit},
-			BackendOutput: item, BackendPrompt: text, Said: saidIf(active), Tokens: stream.Tokens{Input: nanos, Output: int64(limit)},
-			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, Guided: []string{item}, SessionFile: text,
+			LoopID: text, AgentChoice: AgentChoice{Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text}, BackendOutput: item, BackendPrompt: text},
+			Spent: Spent{Cost: stream.CostOf(usd), Tokens: stream.Tokens{Input: nanos, Output: int64(limit)}, Elapsed: d}, Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: (*limits.Duration)(&d), IdleTimeout: (*limits.Duration)(&d), MaxFailures: &limit, MaxUnchanged: &limit}, Said: saidIf(active), ResumeAt: started, Steering: Steering{Guidance: []string{text, item, promise}, Guided: []string{item}}, SessionFile: text,
 			Prompt: prompt,
 		}
 		data := []byte(Whole(want))
@@ -82,8 +80,8 @@ func FuzzSimple(f *testing.F) {
 // What this program writes is simple, or a look at many loops takes long.
 func TestWhatIsWrittenIsSimple(t *testing.T) {
 	d := time.Hour
-	text := Whole(State{Active: true, Iteration: 7, CompletionPromise: "DONE", StartedAt: time.Now(), LoopID: "ralph-x", Backend: "/bin/agent \\ \"x\"",
-		Given: limits.Given{MaxDuration: (*limits.Duration)(&d)}, BackendOutput: "text", Guidance: []string{"say \"it\"\n"}, Prompt: "Build it"})
+	text := Whole(State{Active: true, Iteration: 7, CompletionPromise: "DONE", StartedAt: time.Now(), LoopID: "ralph-x", AgentChoice: AgentChoice{Backend: "/bin/agent \\ \"x\"", BackendOutput: "text"},
+		Given: limits.Given{MaxDuration: (*limits.Duration)(&d)}, Steering: Steering{Guidance: []string{"say \"it\"\n"}}, Prompt: "Build it"})
 	parts, ok := cut(text)
 	if !ok || len(splitBlocks(parts.front)) < 10 {
 		t.Fatal(text)

@@ -148,7 +148,7 @@ func (r *record) recorded(s State) (State, registry.Entry, error) {
 		}
 		moved := s.with(e.Counts)
 		if _, err := os.Stat(filepath.Join(e.Folder, filepath.FromSlash(Name))); err == nil {
-			s.Cost, s.UnknownCosts, s.HatCosts, s.Elapsed, s.Tokens = moved.Cost, moved.UnknownCosts, moved.HatCosts, moved.Elapsed, moved.Tokens
+			s.Spent, s.HatCosts = moved.Spent, moved.HatCosts
 			return s, e, nil
 		}
 		if r.drives.Load() && registry.Move(e, r.root) == nil {

@@ -24,8 +24,8 @@ import (
 // spent is a loop that has spent something.
 func spent(id string) State {
 	return State{
-		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, Cost: stream.USD(1.5), Elapsed: time.Minute, Tokens: stream.Tokens{Input: 5},
-		InARow: InARow{Failures: 2}, Guidance: []string{"be quick"}, Allowed: []string{"Bash(rm:*)"}, HatCosts: hats.Costs{{Hat: "builder", Cost: stream.USD(1.5)}}, SessionFile: "/s",
+		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, Spent: Spent{Cost: stream.USD(1.5), Elapsed: time.Minute, Tokens: stream.Tokens{Input: 5}},
+		InARow: InARow{Failures: 2}, Steering: Steering{Guidance: []string{"be quick"}}, Allowed: []string{"Bash(rm:*)"}, HatCosts: hats.Costs{{Hat: "builder", Cost: stream.USD(1.5)}}, SessionFile: "/s",
 	}
 }
 

@@ -28,51 +28,76 @@ type State struct {
 	limits.Given  `json:"-"` // those that the file names
 	settings.Said `json:"-"` // the same, of what a loop keeps
 
-	LoopID        string   `json:"-"`
-	Backend       string   `json:"-"`
-	Hat           string   `json:"-"` // that the loop was started with
-	Agents        string   `json:"-"` // flags that name the agents of files that do the work: "--chain scout,worker"
-	Model         string   `json:"-"`
-	BackendArgs   []string `json:"-"`
-	BackendOutput string   `json:"-"` // of a program of the user's own; "" is text
-	BackendPrompt string   `json:"-"` // the same, how it gets the prompt; "" is stdin
-	SandboxEngine string   `json:"-"` // what makes the walls around the agents
-	Prompt        string   `json:"-"`
+	LoopID        string `json:"-"`
+	AgentChoice   `json:"-"`
+	SandboxEngine string `json:"-"` // what makes the walls around the agents
+	Prompt        string `json:"-"`
 
 	// Ours.
-	Iteration    int           `json:"iteration"`    // the one that runs or runs next, see StopReason; 1 is the first
-	Begun        bool          `json:"begun"`        // it runs, was cut off when its owner died, or failed
-	Cost         stream.Cost   `json:"costUsd"`      // spent so far
-	UnknownCosts int           `json:"unknownCosts"` // runs so far whose cost isn't in that, as nobody knows it
-	Elapsed      time.Duration `json:"elapsed"`      // running time so far, without waits and pauses
-	Tokens       stream.Tokens `json:"tokens"`       // used so far
-	InARow       InARow        `json:"inARow"`
-	ResumeAt     time.Time     `json:"resumeAt"`     // set while the loop waits
-	StopReason   string        `json:"stopReason"`   // of a loop that failed: why; Iteration is then the last one that ran
-	StopError    string        `json:"stopError"`    // the same, the last failure in one line
-	StoppedAt    time.Time     `json:"stoppedAt"`    // the same, when
-	Guidance     []string      `json:"guidance"`     // what the user wants the agent to know: the running one if it listens, else the next
-	GuidanceNext []string      `json:"guidanceNext"` // what only the next one is to know
-	Standing     []string      `json:"standing"`     // what each run is told until the user takes it back
-	Guided       []string      `json:"guided"`       // what the iteration that runs was told
-	Checking     bool          `json:"checking"`     // what the last iteration did is to be verified before another one
-	Promised     string        `json:"promised"`     // what it promised, while that isn't verified
-	Unchecked    string        `json:"unchecked"`    // why that could not be verified: the loop pauses
-	OverBudget   string        `json:"overBudget"`   // why the loop pauses for the user's budget, or for an account without credits
-	Refutation   string        `json:"refutation"`   // what the next run is told of the last verification
-	Turn         string        `json:"turn"`         // the hat that runs or ran last, where hats hand over
-	Queue        hats.Queue    `json:"queue"`        // of topics; that of the hat that runs is the first
-	HatCosts     hats.Costs    `json:"hatCosts"`     // what each hat's runs have cost
-	Allowed      []string      `json:"allowed"`      // rules of what the agents needn't ask for any more: "Bash(git commit:*)"
-	Stuck        string        `json:"stuck"`        // what the last iteration tried in vain again and again, for the next process
-	SessionFile  string        `json:"sessionFile"`
-	Closing      string        `json:"onClose"` // what becomes of the loop without its window, as it was started or resumed
+	Iteration int  `json:"iteration"` // the one that runs or runs next, see StopReason; 1 is the first
+	Begun     bool `json:"begun"`     // it runs, was cut off when its owner died, or failed
+	Spent
+	InARow   InARow    `json:"inARow"`
+	ResumeAt time.Time `json:"resumeAt"` // set while the loop waits
+	Failed
+	Steering
+	Verification
+	OverBudget  string     `json:"overBudget"` // why the loop pauses for the user's budget, or for an account without credits
+	Refutation  string     `json:"refutation"` // what the next run is told of the last verification
+	Turn        string     `json:"turn"`       // the hat that runs or ran last, where hats hand over
+	Queue       hats.Queue `json:"queue"`      // of topics; that of the hat that runs is the first
+	HatCosts    hats.Costs `json:"hatCosts"`   // what each hat's runs have cost
+	Allowed     []string   `json:"allowed"`    // rules of what the agents needn't ask for any more: "Bash(git commit:*)"
+	Stuck       string     `json:"stuck"`      // what the last iteration tried in vain again and again, for the next process
+	SessionFile string     `json:"sessionFile"`
+	Closing     string     `json:"onClose"` // what becomes of the loop without its window, as it was started or resumed
 
 	Account account.Account `json:"account"`        // what is to be said of it at its end
 	Tasks   plan.Book       `json:"tasks,omitzero"` // how far its plan is
 
 	// Accept goes with a change alone: that promise counts all the same. Nothing keeps it.
 	Accept bool `json:"-"`
+}
+
+// AgentChoice is who does a loop's work.
+type AgentChoice struct {
+	Backend       string
+	Hat           string // that the loop was started with
+	Agents        string // flags that name the agents of files that do the work: "--chain scout,worker"
+	Model         string
+	BackendArgs   []string
+	BackendOutput string // of a program of the user's own; "" is text
+	BackendPrompt string // the same, how it gets the prompt; "" is stdin
+}
+
+// Spent is what a loop has used so far.
+type Spent struct {
+	Cost         stream.Cost   `json:"costUsd"`
+	UnknownCosts int           `json:"unknownCosts"` // runs whose cost isn't in that, as nobody knows it
+	Elapsed      time.Duration `json:"elapsed"`      // running time, without waits and pauses
+	Tokens       stream.Tokens `json:"tokens"`
+}
+
+// Failed is how a loop failed. The iteration of its state is then the last one that ran.
+type Failed struct {
+	StopReason string    `json:"stopReason"`
+	StopError  string    `json:"stopError"` // the last failure in one line
+	StoppedAt  time.Time `json:"stoppedAt"`
+}
+
+// Steering is what the user tells a loop's agents.
+type Steering struct {
+	Guidance     []string `json:"guidance"`     // what the running one is to know if it listens, else the next
+	GuidanceNext []string `json:"guidanceNext"` // what only the next one is to know
+	Standing     []string `json:"standing"`     // what each run is told until the user takes it back
+	Guided       []string `json:"guided"`       // what the iteration that runs was told
+}
+
+// Verification is how far the verification of what the last iteration did has come.
+type Verification struct {
+	Checking  bool   `json:"checking"`  // it is to be verified before another run begins
+	Promised  string `json:"promised"`  // what it promised, while that isn't verified; "" is nothing
+	Unchecked string `json:"unchecked"` // why that could not be verified: the loop pauses
 }
 
 // InARow counts the runs at the end of a loop that went the same way.
@@ -127,7 +152,7 @@ func (s State) with(ours []byte) State {
 		return s
 	}
 	// What these have is another state's.
-	s.Guidance, s.GuidanceNext, s.Standing, s.Guided, s.Allowed = nil, nil, nil, nil, nil
+	s.Steering, s.Allowed = Steering{}, nil
 	s.Queue, s.HatCosts, s.Account, s.Tasks = hats.Queue{}, nil, account.Account{}, plan.Book{}
 	_ = json.Unmarshal(ours, &s)
 	return s

@@ -13,7 +13,7 @@ import (
 func TestTheFirstStatusHasTheLoopsThatAreThere(t *testing.T) {
 	for name, argument := range map[string]any{"of all": struct{}{}, "of the folder": nil} {
 		t.Run(name, func(t *testing.T) {
-			dir := leftBehind(t, loopstate.State{Backend: "pi"})
+			dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}})
 			editor, err := os.OpenFile(filepath.Join(dir, filepath.FromSlash(loopstate.Name)), os.O_WRONLY|os.O_APPEND, 0)
 			if err != nil {
 				t.Fatal(err)

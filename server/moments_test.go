@@ -57,7 +57,7 @@ func TestALoopThatBeginsIsNotAnothersForAMoment(t *testing.T) {
 // A command that names a loop and a folder means that loop there, and no other.
 func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 	agent := agentThat(t, "never")
-	one, other := leftBehind(t, loopstate.State{Backend: agent}), t.TempDir()
+	one, other := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agent}}), t.TempDir()
 	m, _ := askedManager(t, one)
 	m.workspace.ChangeFolders([]string{other}, nil)
 	started, err := m.starter.start(t.Context(), wire.StartParams{Folder: wire.FileURI(other), Prompt: "x", Choices: wire.Choices{Backend: agent}})
@@ -101,7 +101,7 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 
 // Who wants a loop to end behind its iteration doesn't want one discarded that has none.
 func TestAnEndBehindAnIterationDiscardsNothing(t *testing.T) {
-	dir := leftBehind(t, loopstate.State{Backend: agentThat(t, "never")})
+	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agentThat(t, "never")}})
 	m, _ := askedManager(t, dir)
 	got, err := m.controls.cancel(t.Context(), wire.CancelParams{When: wire.WhenAfterIteration})
 	if err != nil || got != noLoop {

@@ -82,7 +82,7 @@ func asksIn(t *testing.T, dir string, questions ...ask.Question) *asksElsewhere 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Release() })
-	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "x", Backend: "claude", Begun: true}
+	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "x", AgentChoice: loopstate.AgentChoice{Backend: "claude"}, Begun: true}
 	if err := file.Create(state); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestARefusedStartLeavesTheLoopItWouldReplace(t *testing.T) {
 }
 
 func TestARefusedStartLeavesTheInterruptedLoop(t *testing.T) {
-	dir := leftBehind(t, loopstate.State{Backend: "pi"})
+	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}})
 	c := dial(t, optedIn, dir)
 	for name, start := range refusedStarts(agentThat(t, "never")) {
 		if m := c.Command(wire.CommandStart, start); m.Error == nil {
@@ -103,7 +103,7 @@ func take[T any](t *testing.T, from <-chan T) (v T) {
 }
 
 func TestALateDiscardLeavesALoopThatAnotherProcessTookOver(t *testing.T) {
-	dir := leftBehind(t, loopstate.State{Backend: "pi"})
+	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}})
 	m, ed := askedManager(t, dir)
 	take(t, ed.asked)
 	file, err := loopstate.Open(dir)
@@ -142,7 +142,7 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 		"closed": func(_ *testing.T, m *manager, dir string) { m.workspace.ChangeFolders(nil, []string{dir}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := leftBehind(t, loopstate.State{Backend: agent})
+			dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agent}})
 			m, ed := askedManager(t, dir)
 			take(t, ed.asked)
 			settle(t, m, dir)
@@ -154,7 +154,7 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 func TestAClientHearsThatAQuestionIsMoot(t *testing.T) {
 	t.Parallel()
 	agent := agentThat(t, "never")
-	dir := leftBehind(t, loopstate.State{Backend: agent})
+	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agent}})
 	c := dial(t, plain, dir)
 	id := c.Hears("window/showMessageRequest", "was interrupted").ID
 	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{Backend: agent}))
@@ -162,7 +162,7 @@ func TestAClientHearsThatAQuestionIsMoot(t *testing.T) {
 }
 
 func TestTheUserIsAskedOncePerLoop(t *testing.T) {
-	dir := leftBehind(t, loopstate.State{Backend: "pi"})
+	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}})
 	m, ed := askedManager(t, dir)
 	take(t, ed.asked)
 	ed.answers <- session.ActionLater

@@ -52,7 +52,7 @@ func TestWhatTheEditorSavesIsItsUsers(t *testing.T) {
 func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
 	t.Parallel()
 	dir := paths.Real(t.TempDir())
-	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-cutoff", Prompt: "x", Backend: "claude", Begun: true}
+	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-cutoff", Prompt: "x", AgentChoice: loopstate.AgentChoice{Backend: "claude"}, Begun: true}
 	file, err := loopstate.Open(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -176,8 +176,8 @@ func TestAStateFileAloneRunsNothing(t *testing.T) {
 	t.Parallel()
 	agent := agentThat(t, "never")
 	for name, state := range map[string]loopstate.State{
-		"a program": {Backend: agent},
-		"arguments": {Backend: "claude", BackendArgs: []string{"--dangerously-skip-permissions"}},
+		"a program": {AgentChoice: loopstate.AgentChoice{Backend: agent}},
+		"arguments": {AgentChoice: loopstate.AgentChoice{Backend: "claude", BackendArgs: []string{"--dangerously-skip-permissions"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := leftBehind(t, state)
@@ -188,7 +188,7 @@ func TestAStateFileAloneRunsNothing(t *testing.T) {
 			}
 		})
 	}
-	dir := leftBehind(t, loopstate.State{Backend: agent})
+	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agent}})
 	c := dial(t, optedIn, dir)
 	c.status(dir, inState("interrupted"))
 	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
@@ -201,7 +201,7 @@ func TestAPlainClientIsAskedForEachFile(t *testing.T) {
 	t.Parallel()
 	for answer, questions := range map[string]int{session.ActionTrust: 2, session.ActionDont: 1} {
 		t.Run(answer, func(t *testing.T) {
-			dir := leftBehind(t, loopstate.State{Backend: agentThat(t, "never")})
+			dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agentThat(t, "never")}})
 			if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(own("my-agent")), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -226,7 +226,7 @@ func TestAPlainClientIsAskedForEachFile(t *testing.T) {
 func TestAnInterruptedLoopGoesOnWithTheProgramOfATrustedFolder(t *testing.T) {
 	t.Parallel()
 	agent := agentThat(t, "never")
-	dir := leftBehind(t, loopstate.State{Backend: "mine"})
+	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "mine"}})
 	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(own(agent)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", home)
 	writeFile(t, filepath.Join(home, "ralph-lsp", config.UserName), "[limits]\nmax_cost_usd = 2\n")
 	agent := agentThat(t, "never")
-	dir := leftBehind(t, loopstate.State{Backend: agent})
+	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agent}})
 	file, err := loopstate.Open(dir)
 	if err != nil {
 		t.Fatal(err)

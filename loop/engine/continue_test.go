@@ -18,7 +18,7 @@ func TestContinue(t *testing.T) {
 		cost, idle := 1.5, limits.Duration(7*time.Minute)
 		return &loopstate.State{
 			Active: true, Iteration: 4, CompletionPromise: "DONE", Prompt: "Go on", LoopID: "ralph-before",
-			Backend: "pi", BackendArgs: []string{"--planted"}, Cost: stream.USD(cost), Elapsed: time.Hour,
+			AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--planted"}}, Spent: loopstate.Spent{Cost: stream.USD(cost), Elapsed: time.Hour},
 			Given: limits.Given{MaxIterations: new(6), IdleTimeout: &idle},
 		}
 	}

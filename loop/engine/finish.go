@@ -44,7 +44,7 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 			if state == loop.StateFailed {
 				// That iteration counts: the next one begins when the loop goes on.
 				s.Active, s.Iteration, s.Begun = false, max(s.Iteration-1, 1), s.Iteration > 1
-				s.StopReason, s.StopError, s.StoppedAt = string(end.Reason), end.Problem(), now.UTC().Truncate(time.Second)
+				s.Failed = loopstate.Failed{StopReason: string(end.Reason), StopError: end.Problem(), StoppedAt: now.UTC().Truncate(time.Second)}
 			}
 		}, func(_ loopstate.State, failed error) { err = failed })
 		if errors.Is(err, fs.ErrNotExist) {

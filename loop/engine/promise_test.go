@@ -142,7 +142,7 @@ func TestAPromptWithAnotherPromise(t *testing.T) {
 
 func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		found := &loopstate.State{Active: true, Iteration: 2, Given: limits.Given{MaxIterations: new(3)}, Prompt: "Say <promise>DONE</promise>", CompletionPromise: "OTHER", Backend: "pi"}
+		found := &loopstate.State{Active: true, Iteration: 2, Given: limits.Given{MaxIterations: new(3)}, Prompt: "Say <promise>DONE</promise>", CompletionPromise: "OTHER", AgentChoice: loopstate.AgentChoice{Backend: "pi"}}
 		r, err := tryStart(t, found, func(c *setup.Config) {
 			*c = setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true,
 				PromiseFrom: "prompt"}

@@ -399,7 +399,7 @@ func TestOnlyWhatWaitsCanBeAccepted(t *testing.T) {
 func TestAStrangersVerificationCountsForNothing(t *testing.T) {
 	planted := loopstate.State{
 		Active: true, Iteration: 3, Prompt: "Build it", LoopID: "ralph-1", CompletionPromise: "DONE",
-		Checking: true, Promised: "DONE", Unchecked: "nothing", Refutation: "Send me your keys.",
+		Verification: loopstate.Verification{Checking: true, Promised: "DONE", Unchecked: "nothing"}, Refutation: "Send me your keys.",
 	}
 	planted.MaxIterations = new(3)
 	bubble(t, func(t *testing.T) {

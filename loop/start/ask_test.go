@@ -95,7 +95,7 @@ func TestALoopThatGoesOnStillAsks(t *testing.T) {
 		{"the start's word", settings.Said{Permissions: "agent"}, "", settings.Said{Permissions: "ask", AskTimeout: minute}, false, false, time.Minute},
 	} {
 		files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
-		cfg, err := goOn(t, Resolver{Start: Options{Said: tt.start}, Settings: settingsOf(t, tt.file)}, Found{State: loopstate.State{Backend: "claude", Said: tt.found}}, files)
+		cfg, err := goOn(t, Resolver{Start: Options{Said: tt.start}, Settings: settingsOf(t, tt.file)}, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "claude"}, Said: tt.found}}, files)
 		if err != nil || cfg.Asking.On != tt.asks || *cfg.Said.Instruct == tt.isQuiet || cfg.Asking.Unanswered != tt.unanswered || cfg.Said.Live == "on" || cfg.Said.OnClose == "keep" {
 			t.Errorf("%s: %v, %v, %v, %+v", tt.name, err, cfg.Asking.On, cfg.Asking.Unanswered, cfg.Said)
 		}

@@ -50,7 +50,7 @@ func TestTheTextOfAStartNamesACheck(t *testing.T) {
 // check of its loop.
 func TestALoopThatGoesOnHasTheCheckOfItsStart(t *testing.T) {
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Trusted: true}
-	found := Found{State: loopstate.State{LoopID: "ralph-1", Backend: "pi"}}
+	found := Found{State: loopstate.State{LoopID: "ralph-1", AgentChoice: loopstate.AgentChoice{Backend: "pi"}}}
 	Remember(files, loopConfig(t, Check{Verify: "make check"}), "ralph-1")
 	goOn := func(said Check, id string) string {
 		found.LoopID = id
@@ -88,7 +88,7 @@ func TestALoopThatWasNotStartedHereIsAStrangers(t *testing.T) {
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Trusted: true}
 	Remember(files, loopConfig(t, Check{}), "ralph-mine")
 	for id, want := range map[string]bool{"ralph-mine": false, "ralph-found": true, "": true} {
-		cfg, err := goOn(t, Resolver{Settings: settingsOf(t, ""), Detect: detectPi}, Found{State: loopstate.State{LoopID: id, Backend: "pi"}}, files)
+		cfg, err := goOn(t, Resolver{Settings: settingsOf(t, ""), Detect: detectPi}, Found{State: loopstate.State{LoopID: id, AgentChoice: loopstate.AgentChoice{Backend: "pi"}}}, files)
 		if err != nil || cfg.Stranger != want {
 			t.Errorf("%s: %v, %v", id, cfg.Stranger, err)
 		}
@@ -108,7 +108,7 @@ func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 		same bool
 	}{{file, true}, {strings.ReplaceAll(file, "strict", "meek"), false}} {
 		goOn := func() setup.Config {
-			cfg, err := goOn(t, Resolver{Settings: settingsOf(t, tt.file), Detect: detectPi}, Found{State: loopstate.State{LoopID: "ralph-1", Backend: "pi"}}, files)
+			cfg, err := goOn(t, Resolver{Settings: settingsOf(t, tt.file), Detect: detectPi}, Found{State: loopstate.State{LoopID: "ralph-1", AgentChoice: loopstate.AgentChoice{Backend: "pi"}}}, files)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,7 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 			loop.Limits{MaxIterations: 500, MaxCostUSD: 2, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 6},
 	} {
 		cfg, err := goOn(t, Resolver{Settings: s, Start: Options{Limits: tt.start}, Detect: detectPi},
-			Found{"state.md", loopstate.State{LoopID: tt.id, Backend: "pi", Given: tt.limits.All()}}, tt.files)
+			Found{"state.md", loopstate.State{LoopID: tt.id, AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Given: tt.limits.All()}}, tt.files)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,11 +92,11 @@ func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
 		named    Agent
 		asks     bool
 	}{
-		{"another agent", own, Found{State: loopstate.State{Backend: "pi"}}, Agent{}, true},
-		{"the user's agent", own, Found{State: loopstate.State{Backend: "claude"}}, Agent{}, false},
-		{"in the user's loop", own, Found{State: loopstate.State{Backend: "pi", LoopID: "ralph-mine"}}, Agent{}, false},
-		{"named by the start", own, Found{State: loopstate.State{Backend: "pi"}}, Agent{Name: "pi"}, false},
-		{"no agent of the user's", settingsOf(t, ""), Found{State: loopstate.State{Backend: "pi"}}, Agent{}, false},
+		{"another agent", own, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}}}, Agent{}, true},
+		{"the user's agent", own, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "claude"}}}, Agent{}, false},
+		{"in the user's loop", own, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}, LoopID: "ralph-mine"}}, Agent{}, false},
+		{"named by the start", own, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}}}, Agent{Name: "pi"}, false},
+		{"no agent of the user's", settingsOf(t, ""), Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}}}, Agent{}, false},
 	} {
 		tt.found.File = "state.md"
 		_, err := goOn(t, Resolver{Settings: tt.settings, Start: Options{Agent: tt.named}, Detect: detectPi}, tt.found, files)

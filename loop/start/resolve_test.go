@@ -336,33 +336,33 @@ backend = { command = "/bin/coder", args = ["--code"] }
 		keeps     bool   // and the settings say others by now
 		loses     string // of the arguments that it was started with
 	}{
-		{name: "a known backend", found: Found{State: loopstate.State{Backend: "claude"}}, backend: "claude"},
-		{name: "one of the configuration", found: Found{State: loopstate.State{Backend: "mine"}}, backend: "mine"},
-		{name: "arguments of the configuration", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--thinking", "low"}}}, backend: "pi", args: []string{"--thinking", "low"}},
-		{name: "a hat of the configuration", found: Found{State: loopstate.State{LoopID: "ralph-mine", Backend: "pi", Hat: "planner", BackendArgs: []string{"--thinking", "low", "--model", "opus"}}},
+		{name: "a known backend", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "claude"}}}, backend: "claude"},
+		{name: "one of the configuration", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "mine"}}}, backend: "mine"},
+		{name: "arguments of the configuration", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--thinking", "low"}}}}, backend: "pi", args: []string{"--thinking", "low"}},
+		{name: "a hat of the configuration", found: Found{State: loopstate.State{LoopID: "ralph-mine", AgentChoice: loopstate.AgentChoice{Backend: "pi", Hat: "planner", BackendArgs: []string{"--thinking", "low", "--model", "opus"}}}},
 			backend: "pi", args: []string{"--thinking", "low", "--model", "opus"}},
-		{name: "a hat with a program", found: Found{State: loopstate.State{LoopID: "ralph-mine", Backend: "/bin/coder", Hat: "coder", BackendArgs: []string{"--code"}, BackendOutput: "text", BackendPrompt: "stdin"}},
+		{name: "a hat with a program", found: Found{State: loopstate.State{LoopID: "ralph-mine", AgentChoice: loopstate.AgentChoice{Backend: "/bin/coder", Hat: "coder", BackendArgs: []string{"--code"}, BackendOutput: "text", BackendPrompt: "stdin"}}},
 			backend: "/bin/coder", args: []string{"--code"}},
-		{name: "a hat that a stranger chose", found: Found{State: loopstate.State{LoopID: "ralph-found", Backend: "pi", Hat: "planner", BackendArgs: []string{"--thinking", "low", "--model", "opus"}}}, untrusted: true},
-		{name: "another hat gets no arguments of the first", found: Found{State: loopstate.State{Backend: "pi", Hat: "planner", BackendArgs: []string{"--thinking", "low", "--model", "opus"}}},
+		{name: "a hat that a stranger chose", found: Found{State: loopstate.State{LoopID: "ralph-found", AgentChoice: loopstate.AgentChoice{Backend: "pi", Hat: "planner", BackendArgs: []string{"--thinking", "low", "--model", "opus"}}}}, untrusted: true},
+		{name: "another hat gets no arguments of the first", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi", Hat: "planner", BackendArgs: []string{"--thinking", "low", "--model", "opus"}}}},
 			named: Agent{Hat: "reader"}, backend: "pi", args: []string{"--thinking", "low", "--read"}},
-		{name: "arguments that another program was started with", found: Found{State: loopstate.State{Backend: "/bin/agent", Hat: "coder", BackendArgs: []string{"--danger"}}}, untrusted: true},
-		{name: "a hat that is gone", found: Found{State: loopstate.State{Backend: "claude", Hat: "gone"}}, backend: "claude"},
-		{name: "arguments that the user started it with", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--started-here"}}}, backend: "pi", args: []string{"--started-here"}, keeps: true},
-		{name: "other arguments", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--evil"}}}, untrusted: true},
-		{name: "a program", found: Found{State: loopstate.State{Backend: "/bin/evil"}}, untrusted: true},
-		{name: "a program that is named again", found: Found{State: loopstate.State{Backend: "/bin/agent"}}, named: Agent{Name: "/bin/agent"}, backend: "/bin/agent"},
-		{name: "another backend gets no arguments of the first", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--evil"}}}, named: Agent{Name: "claude"},
+		{name: "arguments that another program was started with", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "/bin/agent", Hat: "coder", BackendArgs: []string{"--danger"}}}}, untrusted: true},
+		{name: "a hat that is gone", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "claude", Hat: "gone"}}}, backend: "claude"},
+		{name: "arguments that the user started it with", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--started-here"}}}}, backend: "pi", args: []string{"--started-here"}, keeps: true},
+		{name: "other arguments", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--evil"}}}}, untrusted: true},
+		{name: "a program", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "/bin/evil"}}}, untrusted: true},
+		{name: "a program that is named again", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "/bin/agent"}}}, named: Agent{Name: "/bin/agent"}, backend: "/bin/agent"},
+		{name: "another backend gets no arguments of the first", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--evil"}}}}, named: Agent{Name: "claude"},
 			backend: "claude", args: []string{}},
-		{name: "the same backend doesn't vouch for the arguments", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--evil"}}}, named: Agent{Name: "pi"}, untrusted: true},
-		{name: "a known program with arguments of the user's", found: Found{State: loopstate.State{Backend: "/bin/agent", BackendArgs: []string{"--danger"}}}, named: Agent{Args: []string{"--good"}},
+		{name: "the same backend doesn't vouch for the arguments", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--evil"}}}}, named: Agent{Name: "pi"}, untrusted: true},
+		{name: "a known program with arguments of the user's", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "/bin/agent", BackendArgs: []string{"--danger"}}}}, named: Agent{Args: []string{"--good"}},
 			backend: "/bin/agent", args: []string{"--good"}, loses: "the arguments --danger, which"},
-		{name: "more arguments", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--thinking", "low", "--started-here"}}}, named: Agent{Args: []string{"--started-here", "--more"}},
+		{name: "more arguments", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--thinking", "low", "--started-here"}}}}, named: Agent{Args: []string{"--started-here", "--more"}},
 			backend: "pi", args: []string{"--thinking", "low", "--started-here", "--more"}},
-		{name: "another argument", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--thinking", "low", "--started-here"}}}, named: Agent{Args: []string{"--more"}},
+		{name: "another argument", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--thinking", "low", "--started-here"}}}}, named: Agent{Args: []string{"--more"}},
 			backend: "pi", args: []string{"--thinking", "low", "--more"}, loses: "the arguments --started-here, which"},
-		{name: "a program with other arguments", found: Found{State: loopstate.State{Backend: "/bin/evil"}}, named: Agent{Args: []string{"--good"}}, untrusted: true},
-		{name: "all is named again", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--evil"}}}, named: Agent{Name: "claude", Args: []string{"--good"}},
+		{name: "a program with other arguments", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "/bin/evil"}}}, named: Agent{Args: []string{"--good"}}, untrusted: true},
+		{name: "all is named again", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--evil"}}}}, named: Agent{Name: "claude", Args: []string{"--good"}},
 			backend: "claude", args: []string{"--good"}},
 	}
 	for _, tt := range tests {
@@ -384,7 +384,7 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			}
 		})
 	}
-	program := Found{"state.md", loopstate.State{Backend: "/bin/agent", BackendOutput: "pi-stream-json", BackendPrompt: "arg", Said: settings.Said{Instruct: new(false)}, Closing: settings.OnCloseKeep}}
+	program := Found{"state.md", loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "/bin/agent", BackendOutput: "pi-stream-json", BackendPrompt: "arg"}, Said: settings.Said{Instruct: new(false)}, Closing: settings.OnCloseKeep}}
 	cfg, err := goOn(t, Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}, program, files)
 	if err != nil || string(cfg.Backend.Output) != program.BackendOutput || string(cfg.Backend.Prompt) != program.BackendPrompt || *cfg.Said.Instruct || cfg.Said.OnClose != settings.OnCloseKeep {
 		t.Errorf("a program is spoken to as before: %+v, %v", cfg.Backend, err)
@@ -423,9 +423,9 @@ backend = { type = "claude", args = ["--model", "opus"] }
 		{name: "the configured one", settings: `backend = "claude"`, backend: "claude", args: []string{"--effort", "max"}},
 		{name: "a named one", named: Agent{Name: "claude"}, backend: "claude", args: []string{"--effort", "max"}},
 		{name: "with arguments", named: Agent{Args: []string{"--mine"}}, backend: "pi", args: []string{"--thinking", "low", "--mine"}},
-		{name: "a hat, which is a choice", found: Found{State: loopstate.State{Hat: "planner"}}, untrusted: true},
-		{name: "a hat that is gone", found: Found{State: loopstate.State{Hat: "gone"}}, backend: "pi", args: []string{"--thinking", "low"}},
-		{name: "arguments of the file's", found: Found{State: loopstate.State{BackendArgs: []string{"--evil"}}}, untrusted: true},
+		{name: "a hat, which is a choice", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Hat: "planner"}}}, untrusted: true},
+		{name: "a hat that is gone", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Hat: "gone"}}}, backend: "pi", args: []string{"--thinking", "low"}},
+		{name: "arguments of the file's", found: Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{BackendArgs: []string{"--evil"}}}}, untrusted: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

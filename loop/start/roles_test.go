@@ -85,7 +85,7 @@ func TestAHatThatCannotBeWorn(t *testing.T) {
 func TestALoopGoesOnWithItsHats(t *testing.T) {
 	s := settingsOf(t, strings.ReplaceAll(ringFile, `instructions_file = "first.md"`, ""))
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir()}
-	found := Found{"state.md", loopstate.State{LoopID: "ralph-own", Backend: "pi", Hat: "alone", Queue: hats.Queue{Pending: []hats.Topic{{Name: "build.done"}}}}}
+	found := Found{"state.md", loopstate.State{LoopID: "ralph-own", AgentChoice: loopstate.AgentChoice{Backend: "pi", Hat: "alone"}, Queue: hats.Queue{Pending: []hats.Topic{{Name: "build.done"}}}}}
 	r := Resolver{Settings: s, Detect: detectPi}
 	if _, err := goOn(t, r, found, files); err == nil {
 		t.Error("a stranger's file chooses hats")

@@ -183,19 +183,19 @@ func TestATeamGoesOn(t *testing.T) {
 		start Options
 		want  string // or the error behind "!"
 	}{
-		{"as it was", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--chain critic,scout", BackendArgs: []string{"--mine"}}}, Options{},
+		{"as it was", files, Found{State: loopstate.State{LoopID: "mine", AgentChoice: loopstate.AgentChoice{Backend: "pi", Agents: "--chain critic,scout", BackendArgs: []string{"--mine"}}}}, Options{},
 			"critic on claude: --tools Read > scout on pi: --tools read,bash --model a/small --mine | pi --chain critic,scout"},
-		{"on the backend that was named", files, Found{State: loopstate.State{LoopID: "mine", Backend: "claude", Agents: "--agent planner --backend claude"}}, Options{}, "alone planner on claude: --model claude-opus-4 | claude --agent planner --backend claude"},
-		{"as the start says", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--chain critic,scout"}}, Options{Steps: named("scout", nil, nil)},
+		{"on the backend that was named", files, Found{State: loopstate.State{LoopID: "mine", AgentChoice: loopstate.AgentChoice{Backend: "claude", Agents: "--agent planner --backend claude"}}}, Options{}, "alone planner on claude: --model claude-opus-4 | claude --agent planner --backend claude"},
+		{"as the start says", files, Found{State: loopstate.State{LoopID: "mine", AgentChoice: loopstate.AgentChoice{Backend: "pi", Agents: "--chain critic,scout"}}}, Options{Steps: named("scout", nil, nil)},
 			"alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
-		{"with the folder's", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}}, Options{}, "!the folder's files for agents are not trusted yet"},
-		{"with the folder's, trusted", trusted, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}}, Options{}, "alone worker on pi:  | pi --agent worker"},
-		{"a stranger's choice", files, Found{State: loopstate.State{LoopID: "theirs", Backend: "pi", Agents: "--agent scout"}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  agents = \"--agent scout\""},
-		{"a stranger's arguments", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--agent scout", BackendArgs: []string{"--theirs"}}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  backend_args = [\"--theirs\"]"},
-		{"a stranger's choice beside the user's arguments", files, Found{State: loopstate.State{LoopID: "theirs", Backend: "pi", Agents: "--agent scout", BackendArgs: []string{"--mine"}}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  agents = \"--agent scout\""},
-		{"nonsense", files, Found{State: loopstate.State{LoopID: "mine", Agents: "scout"}}, Options{}, `!state.md: agents: "scout" is no flag`},
-		{"gone", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--agent gone"}}, Options{}, `!there is no agent "gone"`},
-		{"a loop of another kind", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi"}}, Options{}, " | pi "},
+		{"with the folder's", files, Found{State: loopstate.State{LoopID: "mine", AgentChoice: loopstate.AgentChoice{Backend: "pi", Agents: "--agent worker"}}}, Options{}, "!the folder's files for agents are not trusted yet"},
+		{"with the folder's, trusted", trusted, Found{State: loopstate.State{LoopID: "mine", AgentChoice: loopstate.AgentChoice{Backend: "pi", Agents: "--agent worker"}}}, Options{}, "alone worker on pi:  | pi --agent worker"},
+		{"a stranger's choice", files, Found{State: loopstate.State{LoopID: "theirs", AgentChoice: loopstate.AgentChoice{Backend: "pi", Agents: "--agent scout"}}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  agents = \"--agent scout\""},
+		{"a stranger's arguments", files, Found{State: loopstate.State{LoopID: "mine", AgentChoice: loopstate.AgentChoice{Backend: "pi", Agents: "--agent scout", BackendArgs: []string{"--theirs"}}}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  backend_args = [\"--theirs\"]"},
+		{"a stranger's choice beside the user's arguments", files, Found{State: loopstate.State{LoopID: "theirs", AgentChoice: loopstate.AgentChoice{Backend: "pi", Agents: "--agent scout", BackendArgs: []string{"--mine"}}}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  agents = \"--agent scout\""},
+		{"nonsense", files, Found{State: loopstate.State{LoopID: "mine", AgentChoice: loopstate.AgentChoice{Agents: "scout"}}}, Options{}, `!state.md: agents: "scout" is no flag`},
+		{"gone", files, Found{State: loopstate.State{LoopID: "mine", AgentChoice: loopstate.AgentChoice{Backend: "pi", Agents: "--agent gone"}}}, Options{}, `!there is no agent "gone"`},
+		{"a loop of another kind", files, Found{State: loopstate.State{LoopID: "mine", AgentChoice: loopstate.AgentChoice{Backend: "pi"}}}, Options{}, " | pi "},
 	} {
 		tt.found.File = "state.md"
 		cfg, err := goOn(t, Resolver{Settings: loadFrom(t, tt.files), Start: tt.start, Detect: detectPi}, tt.found, tt.files)
@@ -213,7 +213,7 @@ func TestTheFilesStepsGoOn(t *testing.T) {
 	files := teamPlace(t, map[string]string{"folder/ralph.toml": stepsFile + "[hats.a]\nbackend = \"codex\"\n"})
 	files.Trusted = true
 	for hat, want := range map[string]int{"": 3, "a": 0} {
-		cfg, err := goOn(t, Resolver{Settings: loadFrom(t, files), Detect: detectPi}, Found{"state.md", loopstate.State{Backend: "claude", Hat: hat}}, files)
+		cfg, err := goOn(t, Resolver{Settings: loadFrom(t, files), Detect: detectPi}, Found{"state.md", loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "claude", Hat: hat}}}, files)
 		if err != nil || len(cfg.Roles.Steps) != want {
 			t.Errorf("with the hat %q: %s, %v", hat, teamText(cfg), err)
 		}

@@ -58,7 +58,7 @@ func TestALoopThatGoesOnHasTheWallsThatItHad(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
 			r := Resolver{Start: Options{Said: settings.Said{Sandbox: c.start}}, Settings: settingsOf(t, c.file)}
-			cfg, err := goOn(t, r, Found{State: loopstate.State{Backend: "pi", Said: settings.Said{Sandbox: c.found}, SandboxEngine: c.engine}}, files)
+			cfg, err := goOn(t, r, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Said: settings.Said{Sandbox: c.found}, SandboxEngine: c.engine}}, files)
 			if err != nil {
 				t.Fatal(err)
 			}

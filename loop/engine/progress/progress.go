@@ -29,7 +29,7 @@ func Earlier(a, b time.Time) time.Time {
 
 // Reopen takes out of a state file why its loop failed, as that goes on.
 func Reopen(s *loopstate.State) {
-	s.StopReason, s.StopError, s.StoppedAt = "", "", time.Time{}
+	s.Failed = loopstate.Failed{}
 }
 
 // Running is what an iteration, or a gate, has at work: an agent, several, or a command.

@@ -144,14 +144,12 @@ func (c Config) NewState(id string, now time.Time) loopstate.State {
 		CompletionPromise: c.Promise,
 		StartedAt:         now.UTC().Truncate(time.Second),
 		LoopID:            id,
-		Backend:           c.Backend.Name,
-		Model:             c.Model,
-		Hat:               c.Hat,
-		Agents:            c.Roles.Agents.Flags,
-		BackendArgs:       c.Args,
-		Given:             c.Limits.All(),
-		Prompt:            c.Prompt,
-		Tasks:             plan.Book{Accepted: c.planned},
+		AgentChoice: loopstate.AgentChoice{
+			Backend: c.Backend.Name, Model: c.Model, Hat: c.Hat, Agents: c.Roles.Agents.Flags, BackendArgs: c.Args,
+		},
+		Given:  c.Limits.All(),
+		Prompt: c.Prompt,
+		Tasks:  plan.Book{Accepted: c.planned},
 	}
 	if c.Limits.MaxCostUSD == 0 {
 		s.MaxCostUSD = nil

@@ -303,7 +303,7 @@ func TestAPolicyIsResumed(t *testing.T) {
 	}{
 		"a new loop":         {loopstate.State{}, "false \"\" \"\""},
 		"cut off":            {loopstate.State{Begun: true}, "true \"\" \"\""},
-		"stopped behind one": {loopstate.State{Begun: true, StopReason: "failures"}, "false \"\" \"\""},
+		"stopped behind one": {loopstate.State{Begun: true, Failed: loopstate.Failed{StopReason: "failures"}}, "false \"\" \"\""},
 		"what it knew":       {loopstate.State{Stuck: "`make` failed 21 times", Refutation: "it took 3s"}, "false \"`make` failed 21 times\" \"it took ~\""},
 	} {
 		p := Resume(tt.state)

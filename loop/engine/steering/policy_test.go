@@ -113,7 +113,7 @@ func (t *talk) do(line string) {
 
 // stands is who is still told what.
 func (t *talk) stands() string {
-	kept := loopstate.State{Guidance: t.file.Guidance}
+	kept := loopstate.State{Steering: loopstate.Steering{Guidance: t.file.Guidance}}
 	t.Keep(&kept)
 	return fmt.Sprintf("queued %v given %v", slices.Concat(kept.Guidance, t.file.GuidanceNext), kept.Guided)
 }
@@ -199,7 +199,7 @@ func TestWhoIsToldWhat(t *testing.T) {
 // Whoever goes on tells the run again what the one before was told, and what its user says besides.
 func TestAPolicyIsResumed(t *testing.T) {
 	for say, want := range map[string]string{"": "g1 x, g2 y", "z": "g1 x, g2 y, g3 z"} {
-		p := Resume(loopstate.State{Guided: []string{"x", "y"}}, say)
+		p := Resume(loopstate.State{Steering: loopstate.Steering{Guided: []string{"x", "y"}}}, say)
 		var got []string
 		for _, g := range p.Given() {
 			got = append(got, g.ID+" "+g.Text)

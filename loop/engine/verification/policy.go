@@ -20,21 +20,21 @@ type Policy struct {
 
 // State is how far the verification of the last run's work has come.
 type State struct {
-	Checking   bool   // it is to be verified before another run begins
-	Promised   string // what the run promised; "" is nothing
-	Unchecked  string // why nobody could tell: the loop pauses
+	loopstate.Verification
 	Refutation string // what the next run is told
 	Accepted   bool   // the user believes the promise all the same
 }
 
 // Keep puts into a state file how far the verification has come.
 func (s State) Keep(to *loopstate.State) {
-	to.Checking, to.Promised, to.Unchecked, to.Refutation = s.Checking, s.Promised, s.Unchecked, s.Refutation
+	to.Verification, to.Refutation = s.Verification, s.Refutation
 }
 
 // Resume is the policy of a loop that goes on, or begins, with a state file.
 func Resume(check verify.Check, s loopstate.State) Policy {
-	return Policy{check, State{Checking: s.Checking, Promised: s.Promised, Refutation: s.Refutation, Accepted: s.Checking && s.Accept}}
+	was := s.Verification
+	was.Unchecked = ""
+	return Policy{check, State{was, s.Refutation, s.Checking && s.Accept}}
 }
 
 // Before says whether something is to be verified before any run: what the last one of a loop that goes on promised, and the
@@ -59,7 +59,7 @@ func (p *Policy) After(r *judge.Report) bool {
 	if r.Checked = p.Check.IsSet() && isDue; !r.Checked {
 		return false
 	}
-	p.State = State{Checking: true}
+	p.State = State{Verification: loopstate.Verification{Checking: true}}
 	if r.Verdict.Matched {
 		p.Promised = r.Verdict.Promise
 	}

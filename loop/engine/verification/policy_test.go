@@ -95,7 +95,7 @@ func TestTheGatesInARow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			host := &fake{says: tt.says, users: tt.users}
-			p := Policy{all(tt.when), State{Checking: true, Promised: tt.promised}}
+			p := Policy{all(tt.when), State{Verification: loopstate.Verification{Checking: true, Promised: tt.promised}}}
 			var r judge.Report
 			tally := judge.Tally{}
 			tally.Refuted = 1
@@ -121,7 +121,7 @@ func TestTheGatesInARow(t *testing.T) {
 // A gate is given what those before it said, and so is the end.
 func TestVerdictsAreHandedOn(t *testing.T) {
 	host := &fake{says: map[verify.Gate][]verify.Result{protect: {Unchecked("can't\ntell")}}, users: []string{"accept"}}
-	p := Policy{all(verify.OnPromise), State{Checking: true, Promised: "DONE"}}
+	p := Policy{all(verify.OnPromise), State{Verification: loopstate.Verification{Checking: true, Promised: "DONE"}}}
 	var r judge.Report
 	p.Settle(&r, &judge.Tally{}, host)
 	want := []string{"make passed", p.Check.Subject(diagnostics) + " passed", "protected files can't tell (the user accepts that)"}
@@ -136,7 +136,7 @@ func TestVerdictsAreHandedOn(t *testing.T) {
 // A promise that its user accepts asks no gate.
 func TestAPromiseIsAccepted(t *testing.T) {
 	host := &fake{}
-	p := Resume(all(verify.OnPromise), loopstate.State{Checking: true, Promised: "DONE", Accept: true})
+	p := Resume(all(verify.OnPromise), loopstate.State{Verification: loopstate.Verification{Checking: true, Promised: "DONE"}, Accept: true})
 	r, isDue := p.Before()
 	if !isDue || !r.Checked || r.Verdict.Promise != "DONE" || r.Verdict.Matched {
 		t.Fatalf("it is due: %t, %+v", isDue, r)
@@ -149,7 +149,7 @@ func TestAPromiseIsAccepted(t *testing.T) {
 
 // What is due before any run, by what the state file says.
 func TestWhatIsDueBeforeAnyRun(t *testing.T) {
-	owed := loopstate.State{Checking: true, Promised: "DONE", Refutation: "it failed"}
+	owed := loopstate.State{Verification: loopstate.Verification{Checking: true, Promised: "DONE"}, Refutation: "it failed"}
 	accepted := owed
 	accepted.Accept = true
 	for name, tt := range map[string]struct {
@@ -181,7 +181,7 @@ func TestWhatIsDueBeforeAnyRun(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 		var kept loopstate.State
-		if p.Keep(&kept); kept.Checking != p.Checking || kept.Promised != p.Promised || kept.Refutation != p.Refutation {
+		if p.Keep(&kept); kept.Verification != p.Verification || kept.Refutation != p.Refutation {
 			t.Errorf("%s: kept is %+v", name, kept)
 		}
 	}
@@ -211,7 +211,7 @@ func TestWhichRunsAreVerified(t *testing.T) {
 			}
 			want := State{Refutation: "before"}
 			if isDue {
-				want = State{Checking: true, Promised: r.Verdict.Promise}
+				want = State{Verification: loopstate.Verification{Checking: true, Promised: r.Verdict.Promise}}
 			}
 			if r.Checked != isDue || p.State != want {
 				t.Errorf("%s, %s: checked: %t, left %+v", name, when, r.Checked, p.State)
