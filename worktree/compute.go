@@ -12,33 +12,28 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// computed is where the user's branch would be.
-type computed struct {
-	commit         string // the user's own, where there is nothing to land
-	commits, files int    // that came to it
-}
-
 // compute makes what is to land, as objects that no branch has yet.
-func (l *landing) compute(ctx context.Context) (computed, error) {
-	made := computed{commit: l.head}
+func (l *landing) compute(ctx context.Context) (Landed, error) {
+	done := Landed{Branch: l.tree.Branch, Into: l.into, Commit: l.onto, Leftover: l.left.paths, Already: true}
 	before, err := l.landedBefore(ctx)
 	if err != nil || before {
-		return made, err
+		return done, err
 	}
-	if landed, err := l.isIn(ctx, l.tip, l.head); err != nil || landed {
-		return made, err
+	if landed, err := l.isIn(ctx, l.tip, l.onto); err != nil || landed {
+		return done, err
 	}
-	if made.commit, err = l.join(ctx); err != nil || made.commit == l.head {
-		return made, err
+	made, err := l.join(ctx)
+	if err != nil || made == l.onto {
+		return done, err
 	}
-	count, err := l.user.Text(ctx, nil, "rev-list", "--count", l.head+".."+made.commit)
+	count, err := l.user.Text(ctx, nil, "rev-list", "--count", l.onto+".."+made)
 	if err != nil {
-		return made, err
+		return done, err
 	}
-	files, err := l.user.List(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", l.head, made.commit)
-	made.files = len(files)
-	made.commits, _ = strconv.Atoi(count)
-	return made, err
+	files, err := l.user.List(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", l.onto, made)
+	done.Commit, done.Already, done.Files = made, false, len(files)
+	done.Commits, _ = strconv.Atoi(count)
+	return done, err
 }
 
 // join makes the commit that the user's branch is to move on to.
@@ -46,11 +41,11 @@ func (l *landing) join(ctx context.Context) (string, error) {
 	hasBase := true
 	var err error
 	if l.ownBase() != "" {
-		if hasBase, err = l.isIn(ctx, l.tree.Base, l.head); err != nil {
+		if hasBase, err = l.isIn(ctx, l.tree.Base, l.onto); err != nil {
 			return "", err
 		}
 	}
-	forward, err := l.isIn(ctx, l.head, l.tip)
+	forward, err := l.isIn(ctx, l.onto, l.tip)
 	switch {
 	case err != nil:
 		return "", err
@@ -65,11 +60,11 @@ func (l *landing) join(ctx context.Context) (string, error) {
 	case l.o.How == HowRebase:
 		return l.rebase(ctx)
 	}
-	tree, err := l.mergeTree(ctx, l.head, l.tip)
-	if err != nil || l.isTreeOf(ctx, tree, l.head) {
-		return l.head, err
+	tree, err := l.mergeTree(ctx, l.onto, l.tip)
+	if err != nil || l.isTreeOf(ctx, tree, l.onto) {
+		return l.onto, err
 	}
-	return l.commit(ctx, tree, cmp.Or(l.o.Message, fmt.Sprintf("Merge branch '%s' into %s", l.tree.Branch, l.into)), l.head, l.tip)
+	return l.commit(ctx, tree, cmp.Or(l.o.Message, fmt.Sprintf("Merge branch '%s' into %s", l.tree.Branch, l.into)), l.onto, l.tip)
 }
 
 // elsewhere refuses a merge that would bring along what isn't the loop's.
@@ -88,12 +83,12 @@ func (l *landing) squash(ctx context.Context, hasBase bool) (string, error) {
 	var tree string
 	var err error
 	if hasBase {
-		tree, err = l.mergeTree(ctx, l.head, l.tip)
+		tree, err = l.mergeTree(ctx, l.onto, l.tip)
 	} else {
-		tree, err = l.pick(ctx, l.head, l.tree.Base, l.tip)
+		tree, err = l.pick(ctx, l.onto, l.tree.Base, l.tip)
 	}
-	if err != nil || l.isTreeOf(ctx, tree, l.head) {
-		return l.head, err
+	if err != nil || l.isTreeOf(ctx, tree, l.onto) {
+		return l.onto, err
 	}
 	message := cmp.Or(l.o.Message, l.o.Words)
 	if commits, err := l.commits(ctx); err != nil {
@@ -103,7 +98,7 @@ func (l *landing) squash(ctx context.Context, hasBase bool) (string, error) {
 			return "", err
 		}
 	}
-	return l.commit(ctx, tree, cmp.Or(message, "Work on "+l.tree.Branch), l.head)
+	return l.commit(ctx, tree, cmp.Or(message, "Work on "+l.tree.Branch), l.onto)
 }
 
 // rebase makes a copy of each of the loop's commits, on top of the user's.
@@ -117,7 +112,7 @@ func (l *landing) rebase(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	onto := l.head
+	onto := l.onto
 	for _, commit := range commits {
 		tree, err := l.pick(ctx, onto, commit+"^", commit)
 		if err != nil {
@@ -145,7 +140,7 @@ func (l *landing) rebase(ctx context.Context) (string, error) {
 
 // commits are the loop's, without its merges, the first one first.
 func (l *landing) commits(ctx context.Context) ([]string, error) {
-	args := []string{"rev-list", "--reverse", "--topo-order", "--no-merges", l.tip, "^" + l.head}
+	args := []string{"rev-list", "--reverse", "--topo-order", "--no-merges", l.tip, "^" + l.onto}
 	if base := l.ownBase(); base != "" {
 		args = append(args, "^"+base)
 	}
@@ -204,11 +199,12 @@ func (l *landing) mergeTree(ctx context.Context, ours, theirs string) (tree stri
 	if err == nil {
 		return words[0], nil
 	}
-	refused := refuse(ReasonConflict, fmt.Sprintf("%s and %s changed the same places", l.tree.Branch, l.into),
+	other, before := l.rival(ctx)
+	refused := refuse(ReasonConflict, fmt.Sprintf("%s and %s changed the same places", l.tree.Branch, other),
 		"git -C "+tell.ShellWord(l.tree.Path)+" merge "+tell.ShellWord(l.into)+", solve the conflicts there, commit, then land again",
 		"let a loop in "+l.tree.Path+" do that")
 	if !exists(l.tree.Path) {
-		refused.Fix = []string{"let a loop do it: ralph-lsp run --worktree=" + tell.ShellWord(l.tree.Branch) + " " + tell.ShellWord("Merge "+l.into+", solve the conflicts, and commit") + ", then ralph-lsp land " + tell.ShellWord(l.tree.Branch)}
+		refused.Fix = []string{before + "let a loop do it: ralph-lsp run --worktree=" + tell.ShellWord(l.tree.Branch) + " " + tell.ShellWord("Merge "+l.into+", solve the conflicts, and commit") + ", then ralph-lsp land " + tell.ShellWord(l.tree.Branch)}
 	}
 	refused.Paths = conflictsIn(words[1:])
 	return "", refused

@@ -79,7 +79,7 @@ func Settle(ctx context.Context, t Tree, o LandOptions, bundle string) error {
 		return err
 	}
 	defer release()
-	l.head = l.at // what is committed belongs on top of that
+	l.onto = l.at // what is committed belongs on top of that
 	l.signs(ctx)
 	if err := l.lookAtTree(ctx); err != nil {
 		return err

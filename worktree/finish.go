@@ -77,7 +77,7 @@ func (l *landing) landedBefore(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, nil
 	}
-	if landed, err := l.isIn(ctx, note+"^1", l.head); err != nil || !landed {
+	if landed, err := l.isIn(ctx, note+"^1", l.onto); err != nil || !landed {
 		return false, err
 	}
 	if known, err := l.isIn(ctx, l.at, note); err != nil || !known {

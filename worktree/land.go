@@ -29,7 +29,6 @@ type LandOptions struct {
 	Words   string   // of the commit of what isn't committed yet, and of a squash
 	Skip    []string // beginnings of paths in the worktree that are nobody's work
 	DryRun  bool     // nothing is written but git's objects
-	Onto    string   // the commit that a dry run lands on, as if it were the user's; "": the user's own
 	Keep    bool     // the worktree and its branch stay
 }
 
@@ -56,6 +55,8 @@ type landing struct {
 	common string  // git's folder
 
 	head, into string // the user's commit and branch
+	onto       string // what it lands on: head, or what others make of that which land first
+	first      []Tree // those
 	at         string // where the loop's branch is
 	tip        string // at, or a commit of what isn't committed on top of it
 	left       leftover
@@ -83,17 +84,12 @@ func Land(ctx context.Context, t Tree, o LandOptions) (Landed, error) {
 	if err := l.lookAtTree(ctx); err != nil {
 		return Landed{}, err
 	}
-	user := l.head
-	l.head = cmp.Or(o.Onto, user)
-	made, err := l.compute(ctx)
+	done, err := l.compute(ctx)
 	if err != nil {
 		return Landed{}, err
 	}
-	done := Landed{Branch: t.Branch, Into: l.into, Commit: made.commit, Commits: made.commits, Files: made.files,
-		Leftover: l.left.paths, Already: made.commit == l.head}
-	l.head = user // that is what is checked out
 	if !done.Already {
-		if err := l.wouldTouch(ctx, made.commit); err != nil {
+		if err := l.wouldTouch(ctx, done.Commit); err != nil {
 			return Landed{}, err
 		}
 	}
@@ -103,7 +99,7 @@ func Land(ctx context.Context, t Tree, o LandOptions) (Landed, error) {
 	// Half of a landing is worse than a late one.
 	ctx = context.WithoutCancel(ctx)
 	if !done.Already {
-		if err := l.moveOn(ctx, made.commit); err != nil {
+		if err := l.moveOn(ctx, done.Commit); err != nil {
 			return Landed{}, err
 		}
 	}
@@ -136,18 +132,26 @@ func prepare(ctx context.Context, t Tree, o LandOptions) (*landing, func(), erro
 		release()
 		return nil, nil, err
 	}
-	l.at, err = user.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch+"^{commit}")
-	if err == nil {
-		return l, release, nil
-	}
-	defer release()
-	if err := l.forgetNote(ctx); err != nil {
+	if err := l.findBranch(ctx); err != nil {
+		release()
 		return nil, nil, err
 	}
-	if exists(t.Path) {
-		return nil, nil, fmt.Errorf("the branch %s is gone from %s; git -C %s switch -C %[1]s makes it of what is in the worktree", t.Branch, t.Repo, tell.ShellWord(t.Path))
+	return l, release, nil
+}
+
+// findBranch finds where the loop's branch is.
+func (l *landing) findBranch(ctx context.Context) (err error) {
+	t := l.tree
+	if l.at, err = l.user.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch+"^{commit}"); err == nil {
+		return nil
 	}
-	return nil, nil, ErrGone
+	if err := l.forgetNote(ctx); err != nil {
+		return err
+	}
+	if exists(t.Path) {
+		return fmt.Errorf("the branch %s is gone from %s; git -C %s switch -C %[1]s makes it of what is in the worktree", t.Branch, t.Repo, tell.ShellWord(t.Path))
+	}
+	return ErrGone
 }
 
 // newEnough says whether git can merge without a work tree.
@@ -197,8 +201,6 @@ func (l *landing) lookAtUser(ctx context.Context) error {
 		return refuse(ReasonUnderWay, underWayIn(l.tree.Repo)+" is under way in "+l.tree.Repo, "finish it ("+there+" status says how), then land again")
 	case err != nil:
 		return refuse(ReasonDetached, l.tree.Repo+" is on no branch (a detached HEAD)", there+" switch BRANCH, then land again")
-	case branch == "refs/heads/"+l.tree.Branch:
-		return refuse(ReasonDetached, l.tree.Repo+" is on the loop's own branch "+l.tree.Branch, there+" switch BRANCH, then land again")
 	}
 	if lock := filepath.Join(gitDirOf(l.tree.Repo), "index.lock"); exists(lock) {
 		return refuse(ReasonLocked, "another git is at work in "+l.tree.Repo+", or one was killed there: "+lock+" is in the way",
@@ -211,6 +213,7 @@ func (l *landing) lookAtUser(ctx context.Context) error {
 	if unmerged, err := l.user.List(ctx, "ls-files", "-z", "--unmerged"); err != nil || len(unmerged) > 0 {
 		return cmp.Or(err, error(refuse(ReasonUnderWay, "conflicts aren't solved in "+l.tree.Repo, "solve them ("+there+" status names them), then land again")))
 	}
+	l.onto = l.head
 	l.signs(ctx)
 	return nil
 }
@@ -225,6 +228,9 @@ func (l *landing) signs(ctx context.Context) {
 // lookAtTree takes what isn't committed in the loop's worktree into a commit that
 // no branch has yet.
 func (l *landing) lookAtTree(ctx context.Context) error {
+	if l.into == l.tree.Branch {
+		return refuse(ReasonDetached, l.tree.Repo+" is on the loop's own branch "+l.tree.Branch, "git -C "+tell.ShellWord(l.tree.Repo)+" switch BRANCH, then land again")
+	}
 	l.tip = l.at
 	if !exists(filepath.Join(l.tree.Path, ".git")) {
 		return nil // it was removed by hand; the branch is what there is
@@ -247,7 +253,7 @@ func (l *landing) lookAtTree(ctx context.Context) error {
 		return nil
 	}
 	message := cmp.Or(l.o.Words, "Work on "+l.tree.Branch)
-	if only, err := l.user.Yes(ctx, "merge-base", "--is-ancestor", l.at, l.head); err != nil {
+	if only, err := l.user.Yes(ctx, "merge-base", "--is-ancestor", l.at, l.onto); err != nil {
 		return err
 	} else if only && l.o.Message != "" && l.o.How != HowSquash { // it is the one commit that lands
 		message, l.o.Message = l.o.Message, ""
@@ -307,7 +313,7 @@ func (l *landing) wouldTouch(ctx context.Context, commit string) error {
 			return nil
 		}
 	}
-	refused := refuse(ReasonUncommitted, "landing would touch what isn't committed in "+l.tree.Repo,
+	refused := refuse(ReasonUncommitted, "landing "+l.tree.Branch+" would touch what isn't committed in "+l.tree.Repo,
 		"commit or move it (git -C "+tell.ShellWord(l.tree.Repo)+" stash -u), then land again")
 	if refused.Paths = inTheWay; len(inTheWay) == 0 {
 		refused.Text += ": " + err.Error()
@@ -321,6 +327,14 @@ func (l *landing) moveOn(ctx context.Context, commit string) error {
 	if err := l.note(ctx, commit); err != nil {
 		return err
 	}
+	if err := l.advance(ctx, commit); err != nil {
+		return errors.Join(err, l.forgetNote(ctx))
+	}
+	return nil
+}
+
+// advance has git move the user's branch and work tree.
+func (l *landing) advance(ctx context.Context, commit string) error {
 	trial, err := l.trialIndex(ctx)
 	if err != nil {
 		return err
@@ -337,7 +351,7 @@ func (l *landing) moveOn(ctx context.Context, commit string) error {
 			"-c", "branch."+l.into+".mergeOptions=", "merge", "--quiet", "--ff-only", "--no-overwrite-ignore", commit)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("landing in %s: %w; nothing was landed", l.tree.Repo, err), l.forgetNote(ctx))
+		return fmt.Errorf("landing in %s: %w; nothing was landed", l.tree.Repo, err)
 	}
 	return nil
 }

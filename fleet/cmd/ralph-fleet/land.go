@@ -40,10 +40,11 @@ func newLand() *cobra.Command {
 		Use:   "land LOOP...",
 		Short: "Bring what loops have done to your branch, one behind the other",
 		Long: `Fetch what loops have done, and merge it into the branch that you are on, one loop
-behind the other as they are named (--all-done: as they were submitted). All of it is
-merged beside your files first. If one of them conflicts, or would touch what you haven't
-committed, nothing lands and you are told which. The branches ralph/<name> stay. No hook
-runs, and nothing is pushed.`,
+behind the other as they are named, or as they were submitted. All of it is merged
+beside your files first. One that conflicts, or would touch what you haven't committed,
+doesn't land, and you are told with which loop it does: of named loops nothing lands then,
+of --all-done and --label all that fit. The branches ralph/<name> stay. No hook runs, and
+nothing is pushed.`,
 		Example: `  ralph-fleet land make-the-tests-pass
   ralph-fleet land --label when=nightly --squash
   ralph-fleet land --all-done --dry-run`,
@@ -66,7 +67,7 @@ runs, and nothing is pushed.`,
 				case describes:
 					return l.describe(ctx, bus, found, trees)
 				}
-				return l.land(ctx, trees)
+				return l.land(ctx, trees, len(names) == 0)
 			})
 		},
 	}
@@ -111,19 +112,28 @@ func (l *lander) fetch(ctx context.Context, bus fleet.Bus, loops []fleet.Record)
 	return trees, nil
 }
 
-// land lands loops if all of them can land.
-func (l *lander) land(ctx context.Context, trees []worktree.Tree) error {
-	if err := l.forecast(ctx, trees); err != nil || l.o.DryRun {
+// land lands loops, one behind the other: those that fit, or if all are wanted, all or none. The error has whatever
+// doesn't land.
+func (l *lander) land(ctx context.Context, trees []worktree.Tree, some bool) error {
+	row, err := worktree.LandRow(ctx, trees, l.o, some)
+	if err != nil {
 		return err
 	}
-	for _, tree := range trees {
-		done, err := worktree.Land(ctx, tree, l.o)
-		if err != nil {
-			return err
-		}
-		l.tell(done)
+	for _, done := range row.Landed {
+		fmt.Fprintln(l.cmd.OutOrStdout(), answers.LandedOf(l.p, done).Text)
 	}
-	return nil
+	if len(row.Refused) == 0 {
+		return nil
+	}
+	refused := make([]error, len(row.Refused))
+	for i, one := range row.Refused {
+		refused[i] = one
+	}
+	what := fmt.Sprintf("of %s, %d can't land", tell.Counted(len(trees), "loop"), len(refused))
+	if !some {
+		what = answers.NothingLanded + what + "; name the others to land those"
+	}
+	return fmt.Errorf("%s\n%w", what, errors.Join(refused...))
 }
 
 // describe prints a pull request's title and body with what loops did.
@@ -140,33 +150,4 @@ func (l *lander) describe(ctx context.Context, bus fleet.Bus, loops []fleet.Reco
 	}
 	_, err = fmt.Fprint(l.cmd.OutOrStdout(), answers.Describe(done...))
 	return err
-}
-
-func (l *lander) tell(done worktree.Landed) {
-	fmt.Fprintln(l.cmd.OutOrStdout(), answers.LandedOf(l.p, done).Text)
-}
-
-// forecast lands everything beside the user's files. The error has whatever doesn't land.
-func (l *lander) forecast(ctx context.Context, trees []worktree.Tree) error {
-	var refused []error
-	o := l.o
-	o.DryRun = true
-	for _, tree := range trees {
-		done, err := worktree.Land(ctx, tree, o)
-		switch problem, isRefused := errors.AsType[*worktree.Refused](err); {
-		case isRefused:
-			refused = append(refused, problem)
-			continue
-		case err != nil:
-			return err
-		}
-		o.Onto = done.Commit
-		if l.o.DryRun {
-			l.tell(done)
-		}
-	}
-	if len(refused) > 0 {
-		return fmt.Errorf("nothing landed: of %s, %d can't land; name the others to land those\n%w", tell.Counted(len(trees), "loop"), len(refused), errors.Join(refused...))
-	}
-	return nil
 }

@@ -1,0 +1,116 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+)
+
+// Row is what came of branches that land one behind the other, or would.
+type Row struct {
+	Landed  []Landed
+	Refused []*Refused // one of each branch that doesn't fit
+}
+
+// LandRow brings branches of one repository to the branch that is checked out there, each on top of those before it, as
+// fetched ones whose worktrees are elsewhere. All of it is computed first, and git moves the user's branch once. Where
+// some don't fit, the others land if the caller takes some; else nothing does. The branches stay.
+//
+// Errors: a *Refused of what is in the way of all, and what git or the system says. Nothing has landed then.
+func LandRow(ctx context.Context, trees []Tree, o LandOptions, some bool) (Row, error) {
+	if len(trees) == 0 {
+		return Row{}, nil
+	}
+	o.How = cmp.Or(o.How, HowMerge)
+	l, release, err := prepare(ctx, trees[0], o)
+	if err != nil {
+		return Row{}, err
+	}
+	defer release()
+	if err := l.lookAtUser(ctx); err != nil {
+		return Row{}, err
+	}
+	row, end, err := walk(ctx, l, trees, false)
+	if err == nil && end != l.head {
+		// Whose files are in the way is asked only where some are: it takes as long as all the rest.
+		err = l.wouldTouch(ctx, end)
+		if _, isRefused := errors.AsType[*Refused](err); isRefused {
+			row, end, err = walk(ctx, l, trees, true)
+		}
+	}
+	if err != nil {
+		return Row{}, err
+	}
+	if o.DryRun {
+		return row, nil
+	}
+	if len(row.Refused) > 0 && !some {
+		return Row{Refused: row.Refused}, nil
+	}
+	if end == l.head {
+		return row, nil
+	}
+	// Half of a landing is worse than a late one.
+	if err := l.advance(context.WithoutCancel(ctx), end); err != nil {
+		return Row{}, err
+	}
+	return row, nil
+}
+
+// walk computes what each branch makes of what the ones before it have made. A careful one looks after each whether that
+// would touch what isn't committed.
+func walk(ctx context.Context, l *landing, trees []Tree, careful bool) (row Row, end string, err error) {
+	at := *l
+	for _, t := range trees {
+		one := at
+		one.tree, one.own = t, l.user.In(t.Path)
+		done, err := one.next(ctx, careful)
+		if refused, isRefused := errors.AsType[*Refused](err); isRefused {
+			row.Refused = append(row.Refused, refused)
+			continue
+		}
+		if err != nil {
+			return row, l.head, err
+		}
+		row.Landed = append(row.Landed, done)
+		at.onto, at.first = done.Commit, append(at.first, t)
+	}
+	return row, at.onto, nil
+}
+
+// next computes what one branch makes.
+func (l *landing) next(ctx context.Context, careful bool) (Landed, error) {
+	if err := l.findBranch(ctx); err != nil {
+		return Landed{}, err
+	}
+	if err := l.lookAtTree(ctx); err != nil {
+		return Landed{}, err
+	}
+	done, err := l.compute(ctx)
+	if err == nil && careful && !done.Already {
+		err = l.wouldTouch(ctx, done.Commit)
+	}
+	return done, err
+}
+
+// rival is whose work a branch conflicts with: the user's branch, or one that lands first; and what is to be done before
+// anybody can merge it.
+func (l *landing) rival(ctx context.Context) (other, before string) {
+	conflicts := func(with string) bool {
+		_, err := l.user.Run(ctx, nil, "merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", with, l.tip)
+		return git.ExitCode(err) == 1
+	}
+	if len(l.first) == 0 || conflicts(l.head) {
+		return l.into, ""
+	}
+	other = "what lands before it"
+	for _, t := range l.first {
+		if conflicts("refs/heads/" + t.Branch) {
+			other = t.Branch
+			break
+		}
+	}
+	return other, "when that has landed, "
+}
