@@ -133,7 +133,7 @@ func (d *driven) commands() (names []string) {
 	return names
 }
 
-var insideCommands = []string{"cancel-ralph", "ralph-answer", "ralph-changes", "ralph-detach", "ralph-help", "ralph-land", "ralph-loop", "ralph-next", "ralph-pause", "ralph-resume", "ralph-status", "ralph-steer", "ralph-update"}
+var insideCommands = []string{"cancel-ralph", "ralph-answer", "ralph-changes", "ralph-detach", "ralph-help", "ralph-land", "ralph-loop", "ralph-next", "ralph-pause", "ralph-redo", "ralph-resume", "ralph-status", "ralph-steer", "ralph-undo", "ralph-update"}
 
 func TestALoopThroughPisRPCMode(t *testing.T) {
 	t.Parallel()
@@ -152,6 +152,8 @@ func TestALoopThroughPisRPCMode(t *testing.T) {
 	d.prompt("/ralph-loop --max-iteration 3 Build it")
 	d.hears("did you mean --max-iterations?")
 	d.prompt("/ralph-help")
+	d.hears("`/ralph-loop` Run a prompt in a loop")
+	d.prompt("/ralph-help all")
 	d.hears("# Ralph loops")
 }
 

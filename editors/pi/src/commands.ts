@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { ExtensionAPI } from '@earendil-works/pi-coding-agent';
 import type { AutocompleteItem } from '@earendil-works/pi-tui';
 import type { Ralph, Result, Shown } from './ralph.ts';
-import { type Answer, commands, type Loop, type Question } from './wire.ts';
+import { type Answer, type Command, commands, type Loop, type Question } from './wire.ts';
 
 interface SlashCommand {
   description: string;
@@ -15,6 +15,7 @@ interface SlashCommand {
 const completionPatience = 2000; // ms
 const wholeLoop = 'all';
 const mostLines = 300; // of a patch
+const widestLine = 72; // of the list of commands, without what marks its lines
 
 const all: Record<string, SlashCommand> = {
   'ralph-loop': {
@@ -48,8 +49,25 @@ const all: Record<string, SlashCommand> = {
     description: 'Bring what the loop did in its worktree to your branch: --squash, --rebase, -m TEXT, --discard',
     run: (ralph, text) => ralph.run(commands.land, { folder: ralph.folder, text }),
   },
-  'ralph-help': { description: 'How loops work', run: (ralph) => ralph.run(commands.help, {}) },
+  'ralph-undo': { description: 'Take back what the loop changed, or one iteration: 3; since 3', run: undo, complete: completeIterations },
+  'ralph-redo': { description: 'Make the changes again that the last undo took back', run: (ralph) => takeBack(ralph, commands.redo, {}) },
+  'ralph-help': {
+    description: 'These commands; all: how loops work, and all flags',
+    run: async (ralph, which) => which === wholeLoop ? ralph.run(commands.help, {}) : ralph.tell({ text: 'help', class: 'info', markdown: listOfCommands() }),
+  },
 };
+
+/** A line for each command, as short as a screen of 80 columns and 24 lines is. */
+export function listOfCommands(): string {
+  return Object.entries(all).map(([name, { description }]) => `- \`/${name}\` ${shortened(description, widestLine - name.length)}`).join('\n');
+}
+
+/** The first of the parts of a text that fit; they end with a semicolon or a colon. */
+export function shortened(text: string, width: number): string {
+  if (text.length <= width) return text;
+  const ends = [...text.slice(0, width + 1).matchAll(/[;:] /g)].map((end) => end.index);
+  return text.slice(0, ends.at(-1) ?? width);
+}
 
 export function registerCommands(pi: ExtensionAPI, current: () => Ralph | undefined): void {
   for (const [name, { description, run, complete }] of Object.entries(all)) {
@@ -155,6 +173,36 @@ async function changes(ralph: Ralph, which: string): Promise<void> {
     rows: answer.files.map((file) => `${file.path} ${file.text}`),
     patch: patchOf(ralph.shown),
   }));
+}
+
+interface Undone extends Result {
+  undone: string[];
+  merged?: string[];
+  refused: { text: string; offers?: Command[] }[];
+}
+
+async function undo(ralph: Ralph, which: string): Promise<void> {
+  const [, since, number] = /^(since )?\s*(\d+)$/.exec(which === '' || which === wholeLoop ? 'since 1' : which) ?? [];
+  if (!Number(number)) ralph.say(`"${which}" is no iteration: say its number, since and a number, or nothing for the whole loop`, 'error');
+  else await takeBack(ralph, commands.undo, since ? { since: Number(number) } : { iteration: Number(number) });
+}
+
+/** Says what an undo or a redo would do, and does it if its user says so. */
+async function takeBack(ralph: Ralph, command: string, which: Record<string, unknown>): Promise<void> {
+  const argument = { ...await ralph.target(), ...which };
+  await ralph.run(command, { ...argument, dryRun: true }, (would: Undone) => {
+    const isNothing = would.undone.length + (would.merged ?? []).length === 0;
+    const offer = { title: command === commands.undo ? 'Undo' : 'Redo', command, arguments: [argument] };
+    if (isNothing) tellUndone(ralph, would);
+    else void ralph.choose(`Ralph: ${would.text ?? ''}`, [offer], undefined, (done) => tellUndone(ralph, done as Undone));
+  });
+}
+
+/** Says what became of an undo, and asks what is to be done with files that were left as they are. */
+function tellUndone(ralph: Ralph, { text = '', class: kind = 'info', refused }: Undone): void {
+  ralph.say([text, ...refused.map((file) => file.text)].join('\n'), kind);
+  const offers = refused.flatMap((file) => (file.offers ?? []).map((offer) => ({ ...offer, title: `${offer.title}: ${file.text}` })));
+  if (offers.length > 0) void ralph.choose(`Ralph: ${text}`, offers, undefined, (done) => tellUndone(ralph, done as Undone));
 }
 
 /** The hunks of a patch, as far as an entry keeps them. */

@@ -143,10 +143,10 @@ export class Ralph {
   }
 
   /** Lets the user choose one of some commands, and runs it. */
-  async choose(title: string, offers: Command[], moot?: AbortSignal): Promise<void> {
+  async choose(title: string, offers: Command[], moot?: AbortSignal, present?: (result: Result) => void): Promise<void> {
     const chosen = await this.questions.choose(title.split('\n').map(plain).join('\n'), [leaveIt, ...offers.map((o) => o.title)], moot);
     const offer = offers.find((o) => o.title === chosen);
-    if (offer && !moot?.aborted) await this.run(offer.command, offer.arguments?.[0] ?? {});
+    if (offer && !moot?.aborted) await this.run(offer.command, offer.arguments?.[0] ?? {}, present);
   }
 
   /** Asks before a message to pi takes the place of what a loop does. */

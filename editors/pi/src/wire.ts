@@ -17,6 +17,8 @@ export const commands = {
   status: 'ralph.loop.status',
   read: 'ralph.loop.read',
   changes: 'ralph.loop.changes',
+  undo: 'ralph.loop.undo',
+  redo: 'ralph.loop.redo',
   land: 'ralph.loop.land',
   help: 'ralph.help',
 } as const;
