@@ -113,7 +113,7 @@ func (s *session) toEnd(loop wire.LoopParams, done func()) {
 func (s *session) show(data json.RawMessage, isReplay bool) {
 	isShort := isReplay && !s.Native
 	switch u := wire.Decode(data).(type) {
-	case nil, wire.Question, wire.AnswerUpdate: // the client is asked itself
+	case nil, wire.Question, wire.Answered: // the client is asked itself
 	case wire.UserChunk: // guidance, which its client has said
 		if isReplay {
 			s.say(map[string]any{"sessionUpdate": u.SessionUpdate, "content": u.Content})
@@ -141,11 +141,13 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 			s.say(usage)
 		}
 	case wire.Iteration:
-		s.showIteration(u, data)
+		s.begins(u.Text, data)
+	case wire.IterationEnd:
+		s.tell(u.Said.Text, data)
 	case wire.Goal:
 		s.showCheck(u.Text, func(v *view) { v.check = u.Verify + u.Until })
 	case wire.Verify:
-		s.showCheck(u.Text, func(v *view) { v.verified = cmp.Or(verifiedAs[verify.State(u.State)], "pending") })
+		s.showCheck(u.Text, func(v *view) { v.verified = cmp.Or(verifiedAs[u.State], "pending") })
 	case wire.SessionUpdate:
 		s.mu.Lock()
 		isNews := s.view.agent != u.Text
@@ -158,7 +160,7 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 		s.tell(u.Text, data)
 		if !isReplay {
 			s.plan("completed")
-			s.end(u.StopReason)
+			s.end(string(u.Reason))
 		}
 	default:
 		s.tell(wire.SaidIn(u).Text, data)
@@ -234,17 +236,13 @@ func diffsOf(folder string, input json.RawMessage) (diffs []any) {
 	return diffs
 }
 
-// showIteration tells the begin and the end of one in messages of their own.
-func (s *session) showIteration(u wire.Iteration, data json.RawMessage) {
-	if u.Phase != wire.PhaseBegin {
-		s.tell(u.Text, data)
-		return
-	}
+// begins tells that an iteration begins, in a message of its own.
+func (s *session) begins(text string, data json.RawMessage) {
 	s.mu.Lock()
 	s.iterations++
-	s.view.iteration, s.view.verified = u.Text, "pending"
+	s.view.iteration, s.view.verified = text, "pending"
 	s.mu.Unlock()
-	s.tell("── "+u.Text+" ──", data)
+	s.tell("── "+text+" ──", data)
 	s.plan("in_progress")
 }
 

@@ -24,7 +24,7 @@ func (w *Worker) runChild(ctx context.Context, a *attempt, tree, promptFile stri
 		a.beats(a.child.Renew)
 		exit = a.child.Wait(ctx)
 		last, begun := a.child.Said()
-		if !wasLeft || begun || ctx.Err() != nil || last.StopReason != "" && !child.GoesOn(last) {
+		if !wasLeft || begun || ctx.Err() != nil || last.Reason != "" && !child.GoesOn(last) {
 			return exit, nil
 		}
 		a.child.End() // it was about to when it was asked
@@ -71,19 +71,19 @@ func (a *attempt) endChild() {
 // has cost is said with an error too.
 func outcome(c *child.Child, exit error, tree string) (o Outcome, limited bool, err error) {
 	said, begun := c.Said()
-	if o.CostOpen = begun; said.StopReason == "" {
+	if o.CostOpen = begun; said.Reason == "" {
 		return o, false, fmt.Errorf("%s (it ended with %w, and didn't say how its loop stands)", cmp.Or(c.Words(), "ralph-lsp said nothing"), cmp.Or(exit, errors.New("success")))
 	}
 	o.CostOpen, o.CostUSD = !said.Cost.Known, said.Cost.USD
-	if loop.StopReason(said.StopReason).Ending().OfMachine {
-		return o, false, errors.New(cmp.Or(said.Text, said.StopReason))
+	if said.Reason.Ending().OfMachine {
+		return o, false, errors.New(cmp.Or(said.Text, string(said.Reason)))
 	}
 	o.Iterations, o.Text = said.Iterations, said.Text
 	state, err := readState(tree)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it is over, or never began
-		if said.StopReason != "interrupted" {
-			o.StopReason = said.StopReason
+		if said.Reason != loop.StopInterrupted {
+			o.StopReason = string(said.Reason)
 		}
 		return o, false, nil
 	case err != nil:
@@ -94,9 +94,9 @@ func outcome(c *child.Child, exit error, tree string) (o Outcome, limited bool, 
 	case child.GoesOn(said):
 		o.Paused, o.ResumeAt = !state.Active, state.ResumeAt
 		limited = state.InARow.RateLimits > 0
-	case said.StopReason == "interrupted":
+	case said.Reason == loop.StopInterrupted:
 	default: // it failed: who mends that can go on with its state
-		o.StopReason = said.StopReason
+		o.StopReason = string(said.Reason)
 	}
 	return o, limited, nil
 }

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"math"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -68,15 +67,6 @@ func TokensOf(t stream.Tokens) stream.Tokens {
 		}
 	}
 	return t
-}
-
-// DurationOf returns a number of milliseconds as a duration, 0 for one that
-// can't be any.
-func DurationOf(ms int64) time.Duration {
-	if ms < 0 || ms > math.MaxInt64/int64(time.Millisecond) {
-		return 0
-	}
-	return time.Duration(ms) * time.Millisecond
 }
 
 // TimeOf returns a time in UTC that can be written as RFC 3339, and the zero

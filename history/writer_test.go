@@ -351,24 +351,6 @@ func TestUnbelievableAmountsAreWrittenAsUnknown(t *testing.T) {
 	}
 }
 
-func TestWhatAFileSaysIsBelievedWithinReason(t *testing.T) {
-	for usd, known := range map[float64]bool{0: true, 1e9: true, 1e300: false, -1: false, math.Inf(1): false} {
-		if data, err := json.Marshal(SpentOf(stream.Spent{Cost: stream.USD(usd), Tokens: 1})); err != nil || strings.Contains(string(data), "costUsd") != known {
-			t.Errorf("%v: %s, %v", usd, data, err)
-		}
-		var read Spent
-		data, _ := json.Marshal(usd)
-		if json.Unmarshal([]byte(`{"costUsd":`+string(data)+`}`), &read); read.Cost.Known != known {
-			t.Errorf("%s: %+v", data, read)
-		}
-	}
-	for ms, want := range map[int64]time.Duration{5: 5 * time.Millisecond, -1: 0, math.MaxInt64: 0} {
-		if got := DurationOf(ms); got != want {
-			t.Errorf("%d ms: %v", ms, got)
-		}
-	}
-}
-
 // What an agent says at once is one write. Nothing of it is in the file before.
 func TestWhatWaitsIsWrittenTogether(t *testing.T) {
 	w, _, _ := newTestWriter(t)

@@ -34,7 +34,7 @@ func keeping(t *testing.T, id string) (l told, path string) {
 // Each event is told once in the loop's journal, and how the loop ended is in its session file as well.
 func TestAnEventIsToldOnce(t *testing.T) {
 	inHome(t)
-	end := loop.End{Reason: loop.StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: stream.Tokens{Input: 1}, Duration: time.Hour, Error: "refused",
+	end := loop.End{Reason: loop.StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: stream.Tokens{Input: 1}, Duration: stream.Duration(time.Hour), Error: "refused",
 		Denials: []stream.Denial{{Tool: "bash", Detail: "rm"}}, Guards: "a_test.go"}
 	offer := loop.Offer{LoopID: "ralph-a", Folder: "/w", Promises: []string{"DONE"}}
 	asked := loop.Asked{}
@@ -43,7 +43,7 @@ func TestAnEventIsToldOnce(t *testing.T) {
 		loop.IterationStart{Iteration: 3, MaxIterations: 50, Hat: "builder", Topic: "plan.ready"},
 		loop.Goal{Promise: "DONE", From: "prompt", Besides: "the reviewer critic approves"},
 		stream.SessionStart{Backend: "pi", Provider: "anthropic", Model: "m"},
-		stream.Retry{Attempt: 1, Delay: time.Second, Kind: stream.KindRateLimit, Message: "429"},
+		stream.Retry{Attempt: 1, Delay: stream.Duration(time.Second), Kind: stream.KindRateLimit, Message: "429"},
 		stream.Compaction{Done: true},
 		stream.Error{Message: "broken", Kind: stream.KindRateLimit},
 		loop.Told{Text: "Mind the tests"},
@@ -54,8 +54,8 @@ func TestAnEventIsToldOnce(t *testing.T) {
 		loop.Answered{Question: asked.Question},
 		loop.LimitsChanged{Limits: limits.Default(), Promise: "DONE"},
 		loop.Warning{Message: "mind the gap"},
-		loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeError, Error: "429", Cost: stream.USD(0.5), Turns: 4, Duration: time.Minute, Skipped: 6},
-		loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1)", Code: 1, Output: "FAIL",
+		loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeError, Error: "429", Cost: stream.USD(0.5), Turns: 4, Duration: stream.Duration(time.Minute), Skipped: 6},
+		loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1)", ExitCode: new(1), Output: "FAIL",
 			Problems: []verify.Problem{{Path: "a_test.go", Line: 3, Message: "got 2"}}},
 		loop.StateChanged{State: loop.StatePaused},
 		end,

@@ -88,19 +88,19 @@ func (x *index) take(data []byte) {
 	if !ok || wire.KindOf(l.update) != wire.KindIteration {
 		return
 	}
-	u, ok := wire.Decode(l.update).(wire.Iteration)
+	iteration, isOver, ok := wire.IterationOf(wire.Decode(l.update))
 	if !ok {
 		return
 	}
-	if x.goes = u.Phase == wire.PhaseBegin; x.goes {
+	if x.goes = !isOver; x.goes {
 		x.flush()
-		x.now = u.Iteration
+		x.now = iteration
 	}
-	at, ok := x.told[u.Iteration]
+	at, ok := x.told[iteration]
 	if !ok {
 		at = len(x.out.Iterations)
 		x.out.Iterations = append(x.out.Iterations, nil)
-		x.told[u.Iteration] = at
+		x.told[iteration] = at
 	}
 	x.out.Iterations[at] = bytes.Clone(l.update)
 }

@@ -118,8 +118,8 @@ func (r *Recorder) add(u wire.Update) {
 		}
 		r.log.progress(u.ToolCallID, nil)
 	case wire.Verify:
-		gate := "verify " + u.Gate
-		if u.State == string(verify.Running) && u.Output != "" {
+		gate := "verify " + string(u.Gate)
+		if u.State == verify.Running && u.Output != "" {
 			r.log.progress(gate, u)
 			return
 		}

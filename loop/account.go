@@ -32,7 +32,7 @@ func Count(a *account.Account, e Event) {
 			a.Failures.Add(OneLine("refuted: " + e.Command + " " + e.Why))
 		}
 	case Answered:
-		if e.Answer.By == ask.ByTimeout {
+		if e.By == ask.ByTimeout {
 			a.Unanswered.Add(OneLine(e.Question.Title))
 		}
 	}

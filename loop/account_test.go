@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -24,7 +25,7 @@ func TestWhatALoopHasToAccountFor(t *testing.T) {
 		IterationEnd{Outcome: OutcomeOK, Error: "not one", Denials: refused, Commits: []string{"1a2b3c4d5 One"}},
 		IterationEnd{Outcome: OutcomeError, Error: "exit code 3", Denials: refused[:1]},
 		IterationEnd{Outcome: OutcomeTimeout, Error: "silent"}, IterationEnd{Outcome: OutcomeCancelled, Error: "cut off"},
-		Answered{Question: push, Answer: ask.Answer{Kind: ask.Deny, By: "terminal"}}, Answered{Question: push, Answer: ask.Answer{Kind: ask.Deny, By: ask.ByTimeout}},
+		AnswerTo(push, ask.Answer{Kind: ask.Deny, By: "terminal"}), AnswerTo(push, ask.Answer{Kind: ask.Deny, By: ask.ByTimeout}),
 		StateChanged{State: StateRunning}, Verify{State: verify.Refuted, Command: "make", Why: "failed (exit 2)"}, Verify{State: verify.Verified, Command: "make"},
 	} {
 		Count(&a, e)
@@ -41,5 +42,15 @@ func TestWhatALoopHasToAccountFor(t *testing.T) {
 	data, err := json.Marshal(end)
 	if back, ok := RecordOf(registry.Entry{End: data}); err != nil || !ok || fmt.Sprint(back.Account) != want || back.Prompt != end.Prompt {
 		t.Errorf("read back: %v, %v", back, err)
+	}
+}
+
+func TestARecordOfAnOlderVersionHasItsDuration(t *testing.T) {
+	for data, want := range map[string]time.Duration{
+		`{"stopReason":"promise","duration":61000000000}`: 61 * time.Second, `{"stopReason":"promise","durationMs":61000}`: 61 * time.Second, `{"stopReason":"promise"}`: 0,
+	} {
+		if end, ok := RecordOf(registry.Entry{End: json.RawMessage(data)}); !ok || time.Duration(end.Duration) != want || end.Reason != StopPromise {
+			t.Errorf("%s: %+v", data, end)
+		}
 	}
 }

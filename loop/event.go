@@ -14,6 +14,9 @@ import (
 
 // Event is something that happened to the loop itself, between and around the
 // agent's own events (stream.Event). The set is closed.
+//
+// Its tags are the wire's, which tells it as it is. There all texts are plain: those with the tag text:"line" in one
+// line, those with text:"title" in a short one.
 type Event interface{ loopEvent() }
 
 // Observer sees a loop: the agent's events through Handle, the loop's own
@@ -33,12 +36,12 @@ type StateChanged struct {
 
 // IterationStart opens an iteration; a fresh agent process follows.
 type IterationStart struct {
-	Iteration     int         `json:"iteration"`               // 1 is the first
-	MaxIterations int         `json:"maxIterations,omitempty"` // 0: unlimited
-	Hat           string      `json:"hat,omitempty"`           // that it wears, where hats hand over; else ""
-	Topic         string      `json:"topic,omitempty"`         // what woke the hat: "plan.ready from planner"
-	Task          string      `json:"task,omitempty"`          // that it is to do, of the loop's plan; its first line
-	Spent         stream.Cost `json:"-"`                       // by the iterations before
+	Iteration     int         `json:"iteration"`                   // 1 is the first
+	MaxIterations int         `json:"maxIterations,omitempty"`     // 0: unlimited
+	Hat           string      `json:"hat,omitempty"`               // that it wears, where hats hand over; else ""
+	Topic         string      `json:"topic,omitempty"`             // what woke the hat: "plan.ready from planner"
+	Task          string      `json:"task,omitempty" text:"title"` // that it is to do, of the loop's plan; its first line
+	Spent         stream.Cost `json:"-"`                           // by the iterations before
 }
 
 // Outcome is how an iteration went.
@@ -54,33 +57,33 @@ const (
 
 // IterationEnd closes an iteration; the agent and all it started are gone.
 type IterationEnd struct {
-	Iteration int
-	Hat       string // that it wore, where hats hand over; else ""
-	Outcome   Outcome
-	Duration  time.Duration
-	Cost      stream.Cost // of this iteration
-	Tokens    stream.Tokens
-	Turns     int
-	ToolCalls int
-	Text      string // the last assistant message
-	Error     string // for OutcomeError and OutcomeTimeout: why, in one line
-	Skipped   int    // malformed lines
-	// Changes says how much the folder changed, nil that nobody knows.
-	Changes *changes.Summary
-	Denials []stream.Denial // what the agent was refused
-	Commits []string        // that were made in the folder meanwhile
+	Iteration int              `json:"iteration"`
+	Hat       string           `json:"hat,omitempty"`               // that it wore, where hats hand over; else ""
+	Task      string           `json:"task,omitempty" text:"title"` // that it was to do
+	Outcome   Outcome          `json:"outcome"`
+	Error     string           `json:"error,omitempty"`        // for OutcomeError and OutcomeTimeout: why, in one line
+	Cost      stream.Cost      `json:"costUsd,omitzero"`       // of this iteration
+	Turns     int              `json:"turns"`                  // model calls
+	ToolCalls int              `json:"toolCalls"`              // that were begun
+	Duration  stream.Duration  `json:"durationMs"`             // of the agent
+	Tokens    stream.Tokens    `json:"tokens,omitzero"`        // of this iteration
+	Skipped   int              `json:"skippedLines,omitempty"` // malformed ones
+	Changes   *changes.Summary `json:"changes,omitempty"`      // of the folder, whoever made them; nil: nobody knows
+	Text      string           `json:"-"`                      // the last assistant message
+	Denials   []stream.Denial  `json:"-"`                      // what the agent was refused
+	Commits   []string         `json:"-"`                      // that were made in the folder meanwhile
 }
 
 // Goal says in the first iteration what ends the loop.
 type Goal struct {
-	Promise   string `json:"promise"`           // "": none is set, and none is needed when there is an Until
-	Verify    string `json:"verify,omitempty"`  // the command that has to pass besides, "" for none
-	Until     string `json:"until,omitempty"`   // the command that ends the loop when it passes, "" for none
-	Besides   string `json:"besides,omitempty"` // what has to be so on top of that, see verify.Check.Besides
-	Plan      string `json:"plan,omitempty"`    // what of its plan has to be done, "" without one
-	From      string `json:"source,omitempty"`  // where the promise comes from, see Config.PromiseFrom
-	Money     string `json:"-"`                 // what it may cost, see Config.Budget
-	Suggested string `json:"-"`                 // a command that could verify it, where none does; "" for none that is known
+	Promise   string `json:"promise"`                       // "": none is set, and none is needed when there is an Until
+	Verify    string `json:"verify,omitempty" text:"line"`  // the command that has to pass besides, "" for none
+	Until     string `json:"until,omitempty" text:"line"`   // the command that ends the loop when it passes, "" for none
+	Besides   string `json:"besides,omitempty" text:"line"` // what has to be so on top of that, see verify.Check.Besides
+	Plan      string `json:"plan,omitempty" text:"line"`    // what of its plan has to be done, "" without one
+	From      string `json:"source,omitempty"`              // where the promise comes from, see Config.PromiseFrom
+	Money     string `json:"-"`                             // what it may cost, see Config.Budget
+	Suggested string `json:"-"`                             // a command that could verify it, where none does; "" for none that is known
 }
 
 // Offer is what the user may do about an event: make one of the promises the
@@ -104,17 +107,17 @@ type NearMiss struct {
 
 // Verify tells how far the check of the loop's work has come.
 type Verify struct {
-	Gate     verify.Gate
-	State    verify.State // Running comes again with more of the output
-	Command  string       // as a person reads it; of another gate what is looked at, see verify.Check.Subject
-	Promised bool         // it is a promise that is checked
-	Why      string       // completes the command: "failed (exit 1): TestParse"
-	Code     int          // the exit code; -1: there is none
-	Duration time.Duration
-	Cost     stream.Cost // of a reviewer
-	Output   string      // at most verify.MaxExcerpt bytes: so far its end, then what says most
-	Problems []verify.Problem
-	Offer    Offer // of one that nobody can tell
+	State    verify.State     `json:"state"`               // Running comes again with more of the output
+	Gate     verify.Gate      `json:"gate"`                // whose word it is
+	Command  string           `json:"command" text:"line"` // as a person reads it; of another gate what is looked at, see verify.Check.Subject
+	ExitCode *int             `json:"exitCode,omitempty"`  // nil: there is none
+	Duration stream.Duration  `json:"durationMs,omitzero"` // that it took
+	Cost     stream.Cost      `json:"costUsd,omitzero"`    // of a reviewer
+	Output   string           `json:"output,omitempty"`    // at most verify.MaxExcerpt bytes: so far its end, then what says most
+	Problems []verify.Problem `json:"problems,omitempty"`  // that it named, with their places
+	Promised bool             `json:"-"`                   // it is a promise that is checked
+	Why      string           `json:"-"`                   // completes the command: "failed (exit 1): TestParse"
+	Offer    Offer            `json:"-"`                   // of one that nobody can tell
 }
 
 // GuidanceState tells how far a piece of guidance has come.
@@ -157,27 +160,28 @@ type Told struct{ Text string }
 // Published is a topic that a run has handed over.
 type Published stream.Topic
 
-// End is what a loop ends with: the last that is told.
+// End is what a loop ends with: the last that is told. The record of a loop has it, too.
 type End struct {
 	Reason     StopReason       `json:"stopReason"`
 	Promise    string           `json:"promise,omitempty"` // StopPromise: what was promised
 	Iterations int              `json:"iterations"`        // runs that were begun
 	Limit      int              `json:"limit,omitempty"`   // StopMaxIterations: of iterations; it may have been lowered below them
 	Cost       stream.Cost      `json:"costUsd,omitzero"`
-	Unknown    int              `json:"unknownCosts,omitempty"` // runs whose cost isn't in that, as nobody knows it
+	Unknown    int              `json:"unknownCosts,omitempty"` // runs whose cost isn't in that, as nobody knows it; -1: nobody knows how many
 	Hats       hats.Costs       `json:"hats,omitempty"`         // the part of each hat, where hats hand over
-	Tokens     stream.Tokens    `json:"tokens"`
-	Duration   time.Duration    `json:"duration"`
+	Tokens     stream.Tokens    `json:"tokens,omitzero"`
+	Duration   stream.Duration  `json:"durationMs"`
 	Error      string           `json:"error,omitempty"`    // why it failed, in one line
 	Denials    []stream.Denial  `json:"denials,omitempty"`  // StopPermissionDenied: what was refused
-	Status     Status           `json:"-"`                  // how the loop stands then; zero of one that was read back
 	Changes    *changes.Summary `json:"changes,omitempty"`  // from before the loop until now; nil: nobody knows
-	Tree       string           `json:"-"`                  // of a loop that stays: git's, of all files in the folder; "": nobody knows
-	Unanswered []ask.Question   `json:"-"`                  // StopUnanswered: what the agents asked
+	Title      string           `json:"title,omitempty"`    // of the loop, where it is told to clients
+	Tree       string           `json:"tree,omitempty"`     // of a loop that stays: git's, of all files in the folder; "": nobody knows
+	Guards     string           `json:"guards,omitempty"`   // StopPromise: the files that it was verified by and that the loop changed
 	Verified   string           `json:"verified,omitempty"` // StopPromise: what it was verified by, and how that went; "" for nothing
-	Guards     string           `json:"guards,omitempty"`   // the same, the files of it that the loop changed
 	Prompt     string           `json:"prompt,omitempty"`   // what was asked, at most maxPrompt bytes of it
 	Account    account.Account  `json:"account,omitzero"`   // of the whole loop
+	Status     Status           `json:"-"`                  // how the loop stands then; zero of one that was read back
+	Unanswered []ask.Question   `json:"-"`                  // StopUnanswered: what the agents asked
 }
 
 func (StateChanged) loopEvent()   {}
@@ -200,9 +204,18 @@ type Asked struct{ ask.Question }
 
 // Answered says that a question is open no more.
 type Answered struct {
-	Question ask.Question
-	Answer   ask.Answer
+	ID       string       `json:"id"` // the question's
+	Kind     string       `json:"answer"`
+	Text     string       `json:"message,omitempty"` // why it was denied, or the value
+	By       string       `json:"by,omitempty" text:"line"`
+	Question ask.Question `json:"-"`
 }
+
+// AnswerTo says that a question was given an answer.
+func AnswerTo(q ask.Question, a ask.Answer) Answered { return Answered{q.ID, a.Kind, a.Text, a.By, q} }
+
+// Answer is what was answered.
+func (e Answered) Answer() ask.Answer { return ask.Answer{Kind: e.Kind, Text: e.Text, By: e.By} }
 
 // Problem says in one line what went wrong last, "" for nothing.
 func (e End) Problem() string {

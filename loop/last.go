@@ -1,13 +1,16 @@
 package loop
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // KeptIn is the loop that ended in a folder and can go on, with its state.
@@ -31,7 +34,12 @@ func stateOf(e registry.Entry) (loopstate.State, error) {
 
 // RecordOf is how a loop ended that the registry knows, without a status.
 func RecordOf(e registry.Entry) (end End, ok bool) {
-	ok = e.End != nil && json.Unmarshal(e.End, &end) == nil
+	older := struct { // of a version that counted nanoseconds
+		*End
+		Nanoseconds time.Duration `json:"duration"`
+	}{End: &end}
+	ok = e.End != nil && json.Unmarshal(e.End, &older) == nil
+	end.Duration = cmp.Or(end.Duration, stream.Duration(older.Nanoseconds))
 	return end, ok
 }
 

@@ -68,7 +68,7 @@ func told(t *testing.T, cfg setup.Config, events ...loop.Event) *said {
 func begin() loop.Event { return loop.IterationStart{Iteration: 1} }
 
 func endOf(reason loop.StopReason) loop.End {
-	return loop.End{Reason: reason, Iterations: 3, Promise: secret, Error: secret, Verified: secret, Cost: stream.USD(1.5), Duration: time.Minute,
+	return loop.End{Reason: reason, Iterations: 3, Promise: secret, Error: secret, Verified: secret, Cost: stream.USD(1.5), Duration: stream.Duration(time.Minute),
 		Hats: []loop.HatCost{{Hat: secret, Cost: stream.USD(1)}}, Denials: []stream.Denial{{Tool: secret}}}
 }
 

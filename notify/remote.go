@@ -119,7 +119,7 @@ func noteRemote(was, l wire.LoopStatus, now time.Time) (n Note, about string, ok
 
 // endRemote is an end, as far as a status tells it in words of ours.
 func endRemote(l wire.LoopStatus) loop.End {
-	end := loop.End{Reason: loop.StopReason(l.StopReason), Iterations: l.Iteration, Duration: time.Duration(l.Time.SpentMs) * time.Millisecond}
+	end := loop.End{Reason: loop.StopReason(l.StopReason), Iterations: l.Iteration, Duration: l.Time.Spent}
 	if c := l.Cost; c != nil {
 		end.Cost, end.Unknown = stream.USD(c.Amount), c.Unknown
 	}

@@ -26,7 +26,7 @@ func TestUnbelievableAmountsAreUnknown(t *testing.T) {
 			IterationCost: cost, Tokens: stream.Tokens{Input: math.MinInt64}, Quota: []stream.Quota{{Window: "w", Utilization: usd, ResetsAt: far}},
 			Retry: &loop.RetryStatus{ResumeAt: far}, Tool: &loop.ToolStatus{StartedAt: far}}
 		shown := wire.StatusOf(status, true)
-		if shown.Cost != nil || shown.Tokens != nil || !shown.StartedAt.IsZero() {
+		if shown.Cost != nil || shown.Tokens != (stream.Tokens{}) || !shown.StartedAt.IsZero() {
 			t.Errorf("%v: %+v", usd, shown)
 		}
 		if text := wire.NewStatus([]wire.LoopStatus{shown}).Message + feed.ReportOf(status, nil).Message; len(text) > 100 || strings.Contains(text, "$") {

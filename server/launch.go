@@ -154,7 +154,7 @@ func (l *launcher) heard(f *folders.Folder, r *folders.Managed, it journal.Item)
 	l.questions.tell(f, r, it.JSON)
 	switch wire.KindOf(it.JSON) {
 	case wire.KindIteration:
-		if u, _ := wire.Decode(it.JSON).(wire.Iteration); u.Phase == wire.PhaseEnd {
+		if _, isOver := wire.Decode(it.JSON).(wire.IterationEnd); isOver {
 			l.workspace.RefreshAt(f.Path)
 		}
 	case wire.KindState, wire.KindLimits:

@@ -375,7 +375,7 @@ func (o *ownedLoop) call(parent, name string) stream.ToolCall {
 func (o *ownedLoop) result(c stream.ToolCall) stream.ToolResult {
 	r := stream.ToolResult{ID: c.ID, Output: o.id("output "), IsError: o.rnd.IntN(4) == 0, ParentToolCallID: c.ParentToolCallID}
 	if _, ok := c.Subagent(); ok && o.rnd.IntN(2) == 0 {
-		r.Spent = stream.Spent{Cost: stream.USD(0.25), Tokens: int64(o.ids), Duration: time.Second}
+		r.Spent = stream.Spent{Cost: stream.USD(0.25), Tokens: int64(o.ids), Duration: stream.Duration(time.Second)}
 	}
 	return r
 }
@@ -393,7 +393,7 @@ func (o *ownedLoop) turn(much bool) {
 	case 3:
 		o.tell(loop.Guidance{ID: o.id("g"), State: loop.GuidanceQueued})
 		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Running, Command: "make", Output: o.id("output ")})
-		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "make", Code: -1, Why: o.id("why ")})
+		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "make", Why: o.id("why ")})
 	}
 	repeat := 1
 	if much {

@@ -54,7 +54,7 @@ func (p *plans) PlansIn(folder string) (known documents.Plans) {
 	outline, _ := log.Outline(p.session.Ctx)
 	known.Deeds = map[string]documents.Deed{}
 	for _, data := range outline.Iterations {
-		if u, _ := wire.Decode(data).(wire.Iteration); u.Task != "" && u.Phase == wire.PhaseEnd {
+		if u, _ := wire.Decode(data).(wire.IterationEnd); u.Task != "" {
 			known.Deeds[u.Task] = documents.Deed{Iteration: u.Iteration, Cost: u.Cost}
 		}
 	}

@@ -27,11 +27,9 @@ func (q *questions) tell(f *folders.Folder, r *folders.Managed, update []byte) {
 	said := wire.SaidIn(u)
 	switch u := u.(type) {
 	case wire.Iteration:
-		if u.Phase == wire.PhaseBegin {
-			f.Undo.Withdraw()
-		}
+		f.Undo.Withdraw()
 	case wire.Verify:
-		if u.State == string(verify.Running) && u.Output == "" {
+		if u.State == verify.Running && u.Output == "" {
 			r.Offered.Withdraw()
 		}
 	case wire.Limits:

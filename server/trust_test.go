@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -339,7 +340,7 @@ func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
 	got := c.status(dir, func(l wire.LoopStatus) bool { return l.Owned && l.State == "running" }) // taken up; before, it is the file's
-	if got.MaxIterations != 50 || got.Time.LimitMs != 4*3600000 {
+	if got.MaxIterations != 50 || got.Time.Limit != stream.Duration(4*time.Hour) {
 		t.Errorf("got %+v", got)
 	}
 	c.Hears("ralph/update", "max_iterations = 0 is not taken, 50 counts (give --max-iterations to change it), max_cost_usd = 0 is not taken, 2 counts")

@@ -2,6 +2,8 @@ package stream
 
 import (
 	"encoding/json"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -89,9 +91,33 @@ type ToolResult struct {
 // Spent is what agents used while a tool call had them work, as far as anybody says so. It
 // is part of the run's Usage, too.
 type Spent struct {
-	Cost     Cost          `json:"costUsd"`
-	Tokens   int64         `json:"tokens,omitempty"`
-	Duration time.Duration `json:"duration,omitempty"` // nanoseconds
+	Cost     Cost     `json:"costUsd,omitzero"`
+	Tokens   int64    `json:"totalTokens,omitempty"`
+	Duration Duration `json:"durationMs,omitzero"`
+}
+
+// Duration is a length of time that JSON has in whole milliseconds. What can't be one is read as 0.
+type Duration time.Duration
+
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// IsZero says whether JSON has nothing of it.
+func (d Duration) IsZero() bool { return time.Duration(d).Milliseconds() == 0 }
+
+// MarshalJSON gives the number of milliseconds.
+func (d Duration) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, time.Duration(d).Milliseconds(), 10), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON gives. A file may have any number.
+func (d *Duration) UnmarshalJSON(data []byte) error {
+	var ms int64
+	err := json.Unmarshal(data, &ms)
+	if ms < 0 || ms > math.MaxInt64/int64(time.Millisecond) {
+		ms = 0
+	}
+	*d = Duration(time.Duration(ms) * time.Millisecond)
+	return err
 }
 
 // Tokens are counts of model tokens; Input excludes what came from the cache.
@@ -206,11 +232,11 @@ const (
 // Retry says that the agent itself waits and tries again; until Delay is over
 // its silence is no stall.
 type Retry struct {
-	Attempt     int           `json:"attempt"`
-	MaxAttempts int           `json:"maxAttempts,omitempty"`
-	Delay       time.Duration `json:"delay"` // nanoseconds
-	Kind        ErrorKind     `json:"kind,omitempty"`
-	Message     string        `json:"message,omitempty"`
+	Attempt     int       `json:"attempt"`
+	MaxAttempts int       `json:"maxAttempts,omitempty"`
+	Delay       Duration  `json:"delayMs"`
+	Kind        ErrorKind `json:"reason,omitempty"`
+	Message     string    `json:"message,omitempty"`
 }
 
 // Quota is the state of one usage window of a subscription.
@@ -223,8 +249,8 @@ type Quota struct {
 
 // Compaction says that the agent summarises its context (Done: has summarised).
 type Compaction struct {
+	Done   bool   `json:"done"`
 	Reason string `json:"reason,omitempty"`
-	Done   bool   `json:"done,omitempty"`
 	Error  string `json:"error,omitempty"`
 }
 

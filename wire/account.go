@@ -7,7 +7,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // A receipt is read in half a minute: so many lines of the prompt, and so many things of a kind.
@@ -86,16 +85,4 @@ func listLines(l account.List) (lines []string) {
 		lines = append(lines, fmt.Sprintf("… %d more", more))
 	}
 	return lines
-}
-
-// plainAccount is an account whose lines can be shown.
-func plainAccount(a account.Account) account.Account {
-	for _, l := range []*account.List{&a.Failures, &a.Refused, &a.Warnings, &a.Unanswered, &a.Commits, &a.Limits, &a.Stuck, &a.Missed, &a.Promised} {
-		items := make([]account.Item, len(l.Items))
-		for i, it := range l.Items {
-			items[i] = account.Item{Text: stream.Plain(it.Text), Count: it.Count}
-		}
-		l.Items = items
-	}
-	return a
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -98,7 +99,7 @@ func runningOf(calls []loop.ToolStatus) []RunningTool {
 func SpentText(s stream.Spent) string {
 	var took, tokens string
 	if s.Duration > 0 {
-		took = tell.Elapsed(s.Duration)
+		took = tell.Elapsed(time.Duration(s.Duration))
 	}
 	if s.Tokens > 0 {
 		tokens = tell.Tokens(s.Tokens) + " tokens"

@@ -2,12 +2,8 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"time"
-
-	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // Other is an update of a kind that this version doesn't know.
@@ -20,9 +16,9 @@ type Other struct {
 var decoders = map[string]func([]byte) Update{
 	KindMessageChunk: decode[Chunk], KindThoughtChunk: decode[Chunk], KindUserChunk: decode[UserChunk], KindDiscard: decode[Discard],
 	KindToolCall: decode[ToolCall], KindToolCallUpdate: decode[ToolCallUpdate], KindUsage: decode[UsageUpdate], KindSession: decode[SessionUpdate],
-	KindIteration: decode[Iteration], KindState: decode[StateChange], KindRetry: decode[Retry], KindCompaction: decode[Compaction],
+	KindIteration: decodeIteration, KindState: decode[StateChange], KindRetry: decode[Retry], KindCompaction: decode[Compaction],
 	KindTopic: decode[Topic], KindGoal: decode[Goal], KindPromise: decode[Promise], KindVerify: decode[Verify], KindGuidance: decode[Guidance],
-	KindQuestion: decode[Question], KindAnswer: decode[AnswerUpdate], KindLimits: decode[Limits], KindWarning: decode[Warning],
+	KindQuestion: decode[Question], KindAnswer: decode[Answered], KindLimits: decode[Limits], KindWarning: decode[Warning],
 	KindError: decode[ErrorUpdate], KindEnd: decode[End], KindNote: decode[Note], OnceStatus: decode[StatusUpdate],
 }
 
@@ -32,6 +28,24 @@ func decode[U any](update []byte) Update {
 		return nil
 	}
 	return u
+}
+
+func decodeIteration(update []byte) Update {
+	if begin, ok := decode[Iteration](update).(Iteration); ok && begin.Phase == PhaseBegin {
+		return begin
+	}
+	return decode[IterationEnd](update)
+}
+
+// IterationOf is which iteration an update opens, or closes; ok is false for another update.
+func IterationOf(u Update) (number int, isOver, ok bool) {
+	switch u := u.(type) {
+	case Iteration:
+		return u.Iteration, false, true
+	case IterationEnd:
+		return u.Iteration, true, true
+	}
+	return 0, false, false
 }
 
 // Decode reads an update in its JSON as the struct of this package that its kind has, an Other
@@ -79,12 +93,4 @@ func SaidIn(u Update) Said {
 		return u.said()
 	}
 	return Said{}
-}
-
-// Of is the loop's end that an update tells, without what only its own process knows.
-func (e End) Of() loop.End {
-	return loop.End{
-		Reason: loop.StopReason(e.StopReason), Promise: e.Promise, Iterations: e.Iterations, Limit: e.Limit, Cost: e.Cost, Unknown: e.UnknownCosts, Hats: e.Hats, Tokens: *cmp.Or(e.Tokens, new(Tokens)),
-		Duration: history.DurationOf(e.DurationMs), Error: e.Error, Denials: e.Denials, Changes: e.Changes, Verified: e.Verified, Guards: e.Guards,
-	}
 }

@@ -11,13 +11,14 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 func TestEveryUpdateIsReadBackAsItWas(t *testing.T) {
 	text := func(text string) wire.TextContent { return wire.TextContent{Type: "text", Text: text} }
-	all := maps.Clone(exampleUpdates(&wire.Tokens{Input: 1}, text))
+	all := maps.Clone(exampleUpdates(stream.Tokens{Input: 1}, text))
 	all[wire.OnceStatus] = wire.StatusUpdateOf(loop.Status{LoopID: "a", Folder: "/w", State: loop.StateRunning})
 	for kind, u := range all {
 		data := lsptest.JSON(u)
@@ -63,7 +64,7 @@ func TestAnUpdateOfALaterVersionIsToldInItsWords(t *testing.T) {
 
 func TestAnUpdateIsReadInAnyOrderOfItsKeys(t *testing.T) {
 	line := []byte(`{"iteration":3,"phase":"end","sessionUpdate":"_ralph/iteration"}`)
-	if u, ok := wire.Decode(line).(wire.Iteration); !ok || u.Iteration != 3 || u.Phase != wire.PhaseEnd {
+	if u, ok := wire.Decode(line).(wire.IterationEnd); !ok || u.Iteration != 3 || u.Phase != wire.PhaseEnd {
 		t.Errorf("it is read as %#v", wire.Decode(line))
 	}
 }

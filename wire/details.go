@@ -110,8 +110,8 @@ func circlesText(s loop.Status) string {
 	return fmt.Sprintf("%d of %s", s.NoProgress, tell.Counted(s.Limits.MaxUnchanged, "iteration"))
 }
 
-func tokensText(t *Tokens) string {
-	if t == nil {
+func tokensText(t stream.Tokens) string {
+	if t == (stream.Tokens{}) {
 		return ""
 	}
 	return fmt.Sprintf("%s in, %s out, %s cached", tell.Tokens(t.Input), tell.Tokens(t.Output), tell.Tokens(t.CacheRead))

@@ -49,19 +49,56 @@ func (e *Encoder) Encode(u Update, truncated bool) (json.RawMessage, error) {
 	return line, nil
 }
 
-// sanitized is an event as everybody may be shown it: its texts are plain (stream.Plain), its times in the wire's form.
-// What it has in other structs is left as it is.
+// sanitized is a value as everybody may be shown it, with all that it holds: texts are plain, or what their tag "text" says
+// (loop.Event), times, costs and counts are in the wire's form. What isn't in its JSON is left as it is; so is raw JSON.
 func sanitized[E any](e E) E {
-	fields := reflect.ValueOf(&e).Elem()
-	for i := range fields.NumField() {
-		field := fields.Field(i)
-		if at, ok := field.Addr().Interface().(*time.Time); ok {
-			*at = history.TimeOf(*at)
-		} else if field.Kind() == reflect.String {
-			field.SetString(stream.Plain(field.String()))
+	sanitize(reflect.ValueOf(&e).Elem(), "")
+	return e
+}
+
+// forms are the values of the tag "text".
+var forms = map[string]func(string) string{"": stream.Plain, "line": Sentence, "title": OneLine}
+
+// sanitize makes v fit to be shown, in its place. What v only points to is copied.
+func sanitize(v reflect.Value, form string) {
+	switch it := v.Addr().Interface().(type) {
+	case *time.Time:
+		*it = history.TimeOf(*it)
+		return
+	case *stream.Cost:
+		*it = CostOf(*it)
+		return
+	case *stream.Tokens:
+		*it = history.TokensOf(*it)
+		return
+	case *json.RawMessage:
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(forms[form](v.String()))
+	case reflect.Float64:
+		v.SetFloat(share(v.Float()))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if of := v.Type().Field(i); of.IsExported() && of.Tag.Get("json") != "-" {
+				sanitize(v.Field(i), of.Tag.Get("text"))
+			}
+		}
+	case reflect.Slice:
+		copied := reflect.AppendSlice(reflect.Zero(v.Type()), v) // nil stays nil
+		for i := range copied.Len() {
+			sanitize(copied.Index(i), form)
+		}
+		v.Set(copied)
+	case reflect.Pointer:
+		if !v.IsNil() {
+			copied := reflect.New(v.Type().Elem())
+			copied.Elem().Set(v.Elem())
+			sanitize(copied.Elem(), form)
+			v.Set(copied)
 		}
 	}
-	return e
 }
 
 // Limited cuts what an update says to MaxText; a tool's input can't be cut, so

@@ -26,7 +26,7 @@ type exampleEnding struct {
 func exampleEndings() []exampleEnding {
 	var all []exampleEnding
 	for _, e := range loop.Endings() {
-		end := loop.End{Reason: e.Reason, Iterations: 3, Cost: stream.USD(1.42), Duration: 12 * time.Minute}
+		end := loop.End{Reason: e.Reason, Iterations: 3, Cost: stream.USD(1.42), Duration: stream.Duration(12 * time.Minute)}
 		switch {
 		case e.Class == wire.ClassOK:
 			end.Promise = "DONE"
@@ -34,14 +34,14 @@ func exampleEndings() []exampleEnding {
 			end.Error = "500 overloaded"
 		}
 		status := loop.Status{
-			LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: e.State, StopReason: e.Reason, Iteration: 3, Cost: end.Cost, Elapsed: end.Duration,
+			LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: e.State, StopReason: e.Reason, Iteration: 3, Cost: end.Cost, Elapsed: time.Duration(end.Duration),
 			Limits: loop.Limits{MaxIterations: 3, MaxCostUSD: 1, MaxDuration: 10 * time.Minute}, Error: end.Error, EndedAt: wire.Noon,
 		}
 		end.Status = status
 		example := exampleEnding{
 			StopReason: e.Reason, Class: e.Class, Text: e.String(), StateFile: "removed",
 			End: wire.ProjectEnd(end), Status: wire.StatusOf(status, !e.State.Left()),
-			Past: examplePast(loop.End{Reason: e.Reason, Promise: end.Promise, Iterations: 3, Cost: stream.USD(1.42), Duration: 12 * time.Minute, Error: end.Error}),
+			Past: examplePast(loop.End{Reason: e.Reason, Promise: end.Promise, Iterations: 3, Cost: stream.USD(1.42), Duration: stream.Duration(12 * time.Minute), Error: end.Error}),
 		}
 		switch {
 		case e.State.Left():

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -29,7 +30,6 @@ type Projector struct {
 	Spent stream.Cost      // by the iterations that ended
 	Usage UsageUpdate      // the last one sent
 	calls []ToolCallUpdate // the ends of the calls that have none yet, in the order of their begins
-	task  string           // of the iteration
 }
 
 // Event returns the update for an agent's event, or nil when there is none:
@@ -61,14 +61,14 @@ func (p *Projector) Event(e stream.Event) Update {
 		}
 		p.calls = slices.DeleteFunc(p.calls, func(c ToolCallUpdate) bool { return c.ToolCallID == e.ID })
 		end := outputUpdate(e.ID, e.ParentToolCallID, status, e.Output)
-		end.Spent, end.Facts = history.SpentOf(e.Spent), SpentText(e.Spent)
+		end.Spent, end.Facts = e.Spent, SpentText(e.Spent)
 		return end
 	case stream.Usage:
 		return p.projectUsage(e)
 	case stream.Retry:
-		return Retry{KindRetry, e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), string(e.Kind), stream.Plain(e.Message), Said{Text: RetryText(e), Class: ClassWarning}}
+		return Retry{KindRetry, sanitized(e), Said{Text: RetryText(e), Class: ClassWarning}}
 	case stream.Compaction:
-		return Compaction{KindCompaction, e.Done, stream.Plain(e.Reason), stream.Plain(e.Error), Info(CompactionText(e))}
+		return Compaction{KindCompaction, sanitized(e), Info(CompactionText(e))}
 	case stream.Error:
 		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Kind.Retryable(), string(e.Kind), Said{Text: Sentence(e.Message), Class: ClassError}}
 	}
@@ -99,21 +99,16 @@ func (p *Projector) Loop(e loop.Event) Update {
 		if e.Spent.Known { // of a loop that goes on we saw only a part
 			p.Spent = CostOf(e.Spent)
 		}
-		p.task = OneLine(e.Task)
-		begun := sanitized(e)
-		begun.Task = p.task
-		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, IterationStart: begun, Facts: JoinFacts(ofMax(e), HatText(e), p.task), Said: Info(IterationText(e))}
+		return Iteration{KindIteration, PhaseBegin, sanitized(e), JoinFacts(ofMax(e), HatText(e), OneLine(e.Task)), Info(IterationText(e))}
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(CostOf(e.Cost))
-		end := iterationEnd(e)
-		end.Task = p.task
-		return end
+		facts := IterationEndText(e)
+		said := Said{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)}
+		return IterationEnd{KindIteration, PhaseEnd, sanitized(e), facts, said}
 	case loop.Goal:
-		told := sanitized(e)
-		told.Verify, told.Until, told.Besides, told.Plan = Sentence(e.Verify), Sentence(e.Until), Sentence(e.Besides), Sentence(e.Plan)
-		return Goal{KindGoal, told, Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
+		return Goal{KindGoal, sanitized(e), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
 	case loop.Verify:
-		return projectVerify(e)
+		return Verify{KindVerify, sanitized(e), saidOfCheck(e)}
 	case loop.NearMiss:
 		return Promise{KindPromise, false, sanitized(e), Said{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
 	case loop.Guidance:
@@ -123,7 +118,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 		q.SessionUpdate = KindQuestion
 		return q
 	case loop.Answered:
-		return projectAnswer(e)
+		return Answered{KindAnswer, sanitized(e), saidOfAnswer(e)}
 	case loop.Published:
 		return Topic{KindTopic, sanitized(stream.Topic(e)), Info(TopicText(stream.Topic(e)))}
 	case loop.Told:
@@ -138,24 +133,22 @@ func (p *Projector) Loop(e loop.Event) Update {
 	return nil
 }
 
-// ResultOf returns the end of an iteration that was read back from a
-// recorded stream: it has the text and the skipped lines, and no duration.
-func ResultOf(r stream.Result) Iteration {
-	end := Iteration{
-		SessionUpdate: KindIteration, Phase: PhaseEnd, IterationStart: loop.IterationStart{Iteration: 1},
-		Outcome: string(loop.OutcomeOK), Cost: CostOf(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
-		Tokens: new(history.TokensOf(r.Usage.Tokens)), LastMessage: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
+// ResultOf returns the end of a recorded stream.
+func ResultOf(r stream.Result) RecordedEnd {
+	end := loop.IterationEnd{
+		Iteration: 1, Outcome: loop.OutcomeOK, Cost: r.Usage.Cost, Turns: r.Turns, ToolCalls: r.ToolCalls, Skipped: r.SkippedLines,
 	}
 	if f := r.Failure; f != nil {
-		end.Outcome, end.Error = string(loop.OutcomeError), stream.Plain(f.Message)
+		end.Outcome, end.Error = loop.OutcomeError, f.Message
 		if f.Kind == stream.KindAborted {
-			end.Outcome = string(loop.OutcomeCancelled)
+			end.Outcome = loop.OutcomeCancelled
 		}
 	}
-	end.Said = Said{Class: classOf(loop.Outcome(end.Outcome)), Text: IterationEndText(loop.IterationEnd{
-		Outcome: loop.Outcome(end.Outcome), Error: end.Error, Cost: r.Usage.Cost, Turns: r.Turns, ToolCalls: r.ToolCalls, Skipped: r.SkippedLines,
-	})}
-	return end
+	return RecordedEnd{
+		SessionUpdate: KindIteration, Phase: PhaseEnd, IterationEnd: sanitized(end),
+		Tokens: history.TokensOf(r.Usage.Tokens), LastMessage: stream.Plain(r.Text), Skipped: r.SkippedLines,
+		Said: Said{Class: classOf(end.Outcome), Text: IterationEndText(end)},
+	}
 }
 
 // StatusOf returns the wire's form of a loop's status. Owned says that
@@ -165,7 +158,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), Worktree: worktreeOf(s.Worktree), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations, Tasks: TasksOf(s),
 		Condition: conditionOf(s), Times: sanitized(s.Times), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat),
-		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
+		Cost: projectCost(s), Time: TimeStatus{stream.Duration(s.Spent), stream.Duration(s.Limits.MaxDuration)}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
 	}
 	if s.Sandbox != "" {
 		out.Sandbox = &Walls{sandboxed, stream.Plain(s.Sandbox)}
@@ -173,14 +166,13 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{stream.Plain(b.Backend), stream.Plain(b.Version), stream.Plain(b.Provider), stream.Plain(b.Model)}
 	}
-	out.Tokens, out.Hats = TokensOf(s.Tokens), projectHats(s.Hats)
+	out.Tokens, out.Hats = history.TokensOf(s.Tokens), sanitized(s.Hats)
 	if s.Context > 0 {
 		out.Context = &Context{s.Context, s.ContextSize}
 	}
 	for _, q := range s.Quota {
-		q = sanitized(q)
-		q.Utilization, q.Rejected = share(q.Utilization), false
-		out.Quota = append(out.Quota, q)
+		q.Rejected = false
+		out.Quota = append(out.Quota, sanitized(q))
 	}
 	if s.Tool != nil {
 		out.Tool = &runningOf([]loop.ToolStatus{*s.Tool})[0]
@@ -334,50 +326,18 @@ func equal[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-func iterationEnd(e loop.IterationEnd) Iteration {
-	facts := IterationEndText(e)
-	end := Iteration{
-		SessionUpdate: KindIteration, Phase: PhaseEnd, IterationStart: loop.IterationStart{Iteration: e.Iteration, Hat: stream.Plain(e.Hat)},
-		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), Cost: CostOf(e.Cost),
-		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: TokensOf(e.Tokens),
-		Changes: e.Changes, Facts: facts, Said: Said{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)},
-	}
-	if e.Skipped > 0 {
-		end.SkippedLines = &e.Skipped
-	}
-	return end
-}
-
 func projectEnd(e loop.End) End {
-	end := End{
-		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations, Limit: e.Limit,
-		Cost: CostOf(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: TokensOf(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: e.Changes, Tree: stream.Plain(e.Tree), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats), Receipt: accountRows(e),
-		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)},
-	}
-	for _, d := range e.Denials {
-		end.Denials = append(end.Denials, Denial{Tool: stream.Plain(d.Tool), Detail: stream.Plain(d.Detail)})
+	said := Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)}
+	end := End{KindEnd, e, accountRows(e), said}
+	end.Prompt, end.Account = "", account.Account{}
+	end.End = sanitized(end.End)
+	for i := range end.Denials {
+		end.Denials[i].ID = ""
 	}
 	if e.Status.Folder != "" {
 		end.Title = titleOf(e.Status)
 	}
 	return end
-}
-
-// projectHats are what hats have cost. Their names may be a file's.
-func projectHats(hats []loop.HatCost) []HatCost {
-	costs := slices.Clone(hats)
-	for i := range costs {
-		costs[i].Hat, costs[i].Cost = stream.Plain(costs[i].Hat), CostOf(costs[i].Cost)
-	}
-	return costs
-}
-
-// TokensOf returns nil for no tokens at all: an agent of plain text tells none.
-func TokensOf(t stream.Tokens) *Tokens {
-	if t = history.TokensOf(t); t == (stream.Tokens{}) {
-		return nil
-	}
-	return &t
 }
 
 // share is a number from 0 to 1, and 0 in the place of what is none: JSON has

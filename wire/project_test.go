@@ -42,7 +42,7 @@ func TestAgentEventsOnTheWire(t *testing.T) {
 		{"usage that is known to be free", stream.Usage{Cost: stream.USD(0)},
 			`{"sessionUpdate":"usage_update","cost":{"amount":0,"currency":"USD"}}`},
 		{"usage that says nothing", stream.Usage{}, ""},
-		{"retry", stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"},
+		{"retry", stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: stream.Duration(2 * time.Second), Kind: stream.KindOverloaded, Message: "529"},
 			`{"sessionUpdate":"_ralph/retry","attempt":1,"maxAttempts":3,"delayMs":2000,"reason":"overloaded","message":"529","text":"the agent tries again in 2s (attempt 1/3) · 529","class":"warning"}`},
 		{"compaction", stream.Compaction{Reason: "threshold", Done: true},
 			`{"sessionUpdate":"_ralph/compaction","done":true,"reason":"threshold","text":"the agent has summarised its context","class":"info"}`},
@@ -81,7 +81,7 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"maxIterations":50,"facts":"of 50","text":"iteration 3 of 50","class":"info"}`},
 		{"iteration of an unlimited loop", loop.IterationStart{Iteration: 3},
 			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"text":"iteration 3","class":"info"}`},
-		{"iteration ends", loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Duration: time.Minute, Cost: stream.USD(0.31), Turns: 4},
+		{"iteration ends", loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Duration: stream.Duration(time.Minute), Cost: stream.USD(0.31), Turns: 4},
 			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":3,"outcome":"ok","costUsd":0.31,"turns":4,"toolCalls":0,"durationMs":60000,"facts":"ok · $0.31 · 4 turns · 1m00s","text":"ok · $0.31 · 4 turns · 1m00s","class":"ok"}`},
 		{"topic", loop.Published{Topic: "build.done", Payload: "tests: pass"},
 			`{"sessionUpdate":"_ralph/topic","topic":"build.done","payload":"tests: pass","text":"build.done: tests: pass","class":"info"}`},
@@ -109,7 +109,7 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 			`{"sessionUpdate":"_ralph/warning","message":"80 % of the cost limit is spent","text":"80 % of the cost limit is spent","class":"warning","notify":true}`},
 		{"limits", loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 9, MaxDuration: time.Hour}, Promise: "DONE"},
 			`{"sessionUpdate":"_ralph/limits","maxIterations":9,"maxDurationMs":3600000,"completionPromise":"DONE","text":"limits changed: 9 iterations · 1h of running · promise DONE","class":"info"}`},
-		{"end", loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute},
+		{"end", loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: stream.Duration(12 * time.Minute)},
 			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"durationMs":720000,"text":"done: DONE after 7 iterations · $3.10 · 12m00s · nothing verified this","class":"ok","notify":true}`},
 		{"end by denials", loop.End{Reason: loop.StopPermissionDenied, Iterations: 2, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -rf x"}}},
 			`{"sessionUpdate":"_ralph/end","stopReason":"permission_denied","iterations":2,"durationMs":0,"denials":[{"tool":"Bash","detail":"rm -rf x"}],"text":"failed after 2 iterations: the agent was refused permission · cost unknown · 0s · refused: Bash rm -rf x","class":"error","notify":true}`},
@@ -295,11 +295,11 @@ func TestWhoWorksIsInTheTitle(t *testing.T) {
 
 func TestWhatAnAgentSpentIsTold(t *testing.T) {
 	var p Projector
-	got := p.Event(stream.ToolResult{ID: "t1", Spent: stream.Spent{Tokens: 8100, Duration: 12 * time.Second}}).(ToolCallUpdate)
+	got := p.Event(stream.ToolResult{ID: "t1", Spent: stream.Spent{Tokens: 8100, Duration: stream.Duration(12 * time.Second)}}).(ToolCallUpdate)
 	if got.Facts != "12s · 8.1k tokens" || got.Spent.Cost.Known {
 		t.Errorf("got %q, %+v", got.Facts, got.Spent)
 	}
-	if got := p.Event(stream.ToolResult{ID: "t1"}).(ToolCallUpdate); got.Facts != "" || got.Spent != nil {
+	if got := p.Event(stream.ToolResult{ID: "t1"}).(ToolCallUpdate); got.Facts != "" || got.Spent != (stream.Spent{}) {
 		t.Errorf("got %q, %+v", got.Facts, got.Spent)
 	}
 }

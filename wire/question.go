@@ -39,16 +39,6 @@ type PermissionResult struct {
 	Text   string `json:"text,omitempty"`
 }
 
-// AnswerUpdate says what the agent was told, or that it needn't be told any more.
-type AnswerUpdate struct {
-	SessionUpdate string `json:"sessionUpdate"` // KindAnswer
-	ID            string `json:"id"`
-	Answer        string `json:"answer"`            // deny, once, loop, value, moot
-	Message       string `json:"message,omitempty"` // why it was denied, or the value
-	By            string `json:"by,omitempty"`
-	Said
-}
-
 // AnswerParams is the argument of ralph.loop.answer. Without an ID it is about the question
 // that has waited longest, and without an Answer the client is asked again.
 type AnswerParams struct {
@@ -170,13 +160,12 @@ func questionsOf(s loop.Status) []Question {
 	return questions
 }
 
-func projectAnswer(e loop.Answered) AnswerUpdate {
-	u := AnswerUpdate{SessionUpdate: KindAnswer, ID: e.Question.ID, Answer: e.Answer.Kind, Message: stream.Plain(e.Answer.Text), By: Sentence(e.Answer.By)}
-	u.Said = Said{Text: AnsweredText(e.Question, e.Answer), Class: ClassInfo}
-	if e.Answer.Kind == ask.Deny {
-		u.Class = ClassWarning
+func saidOfAnswer(e loop.Answered) Said {
+	said := Info(AnsweredText(e.Question, e.Answer()))
+	if e.Kind == ask.Deny {
+		said.Class = ClassWarning
 	}
-	return u
+	return said
 }
 
 // AnsweredText says what came of a question: "denied: Bash rm -rf build: not that folder".

@@ -74,7 +74,10 @@ func InFolder(folder string) string { return " -C " + tell.ShellWord(folder) }
 // loop's folder, see InFolder.
 func ReceiptOf(e loop.End, in string) Receipt {
 	s := e.Status
-	r := Receipt{LoopID: s.LoopID, EndedAt: history.TimeOf(s.EndedAt), End: projectEnd(e), Prompt: stream.Plain(e.Prompt), Account: plainAccount(e.Account), Rows: []Detail{}, Commands: CommandsAfter(e, in)}
+	r := Receipt{
+		LoopID: s.LoopID, EndedAt: history.TimeOf(s.EndedAt), End: projectEnd(e), Prompt: stream.Plain(e.Prompt), Account: sanitized(e.Account),
+		Rows: []Detail{}, Commands: CommandsAfter(e, in),
+	}
 	add := func(label, text string) {
 		if text != "" {
 			r.Rows = append(r.Rows, Detail{label, text})

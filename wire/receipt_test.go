@@ -34,7 +34,7 @@ func TestAReceiptSaysWhatHelps(t *testing.T) {
 		if text := strings.Join(got, "|"); text != want {
 			t.Errorf("got  %s\nwant %s", text, want)
 		}
-		if r.LoopID != e.Status.LoopID || fmt.Sprint(r.StopReason) != string(e.Reason) {
+		if r.LoopID != e.Status.LoopID || r.Reason != e.Reason {
 			t.Errorf("got %+v", r)
 		}
 	}

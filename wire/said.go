@@ -109,7 +109,7 @@ func IterationEndText(e loop.IterationEnd) string {
 		facts = append(facts, tell.Counted(e.ToolCalls, "tool call"))
 	}
 	if e.Duration > 0 { // a recorded stream doesn't tell
-		facts = append(facts, tell.Elapsed(e.Duration))
+		facts = append(facts, tell.Elapsed(time.Duration(e.Duration)))
 	}
 	if e.Skipped > 0 {
 		facts = append(facts, tell.Counted(e.Skipped, "broken line")+" skipped")
@@ -170,7 +170,7 @@ func RetryText(e stream.Retry) string {
 	if e.MaxAttempts > 0 {
 		attempt = tell.OfMax(e.Attempt, e.MaxAttempts)
 	}
-	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", tell.Elapsed(e.Delay), attempt), Sentence(e.Message))
+	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", tell.Elapsed(time.Duration(e.Delay)), attempt), Sentence(e.Message))
 }
 
 // CompactionText says that the agent summarises its context.
@@ -253,7 +253,7 @@ func EndLine(e loop.End) string {
 	if e.Limit > 0 && e.Iterations > e.Limit { // it was lowered
 		what += fmt.Sprintf(" (it is %d)", e.Limit)
 	}
-	return JoinFacts(what, knownCost(e.Cost, e.Unknown), hatsText(e.Hats, false), tell.Elapsed(e.Duration), proofText(e), unchangedText(e))
+	return JoinFacts(what, knownCost(e.Cost, e.Unknown), hatsText(e.Hats, false), tell.Elapsed(time.Duration(e.Duration)), proofText(e), unchangedText(e))
 }
 
 // EndText is EndLine with what went wrong.
@@ -263,14 +263,14 @@ func EndText(e loop.End) string { return JoinFacts(EndLine(e), OneLine(e.Problem
 const maxHats = 12
 
 // hatsText says what each hat has cost: "planner $0.20 (1 run), builder at least $1.10 (4 runs)".
-func hatsText(hats []loop.HatCost, withRuns bool) string {
-	if !withRuns && !slices.ContainsFunc(hats, func(h loop.HatCost) bool { return h.Cost.Known }) {
+func hatsText(costs []loop.HatCost, withRuns bool) string {
+	if !withRuns && !slices.ContainsFunc(costs, func(h loop.HatCost) bool { return h.Cost.Known }) {
 		return "" // the loop's cost says so
 	}
 	var texts []string
-	for i, h := range hats {
+	for i, h := range costs {
 		if i == maxHats {
-			texts = append(texts, fmt.Sprintf("%d more", len(hats)-i))
+			texts = append(texts, fmt.Sprintf("%d more", len(costs)-i))
 			break
 		}
 		text := OneLine(h.Hat) + " " + knownCost(h.Cost, 0)

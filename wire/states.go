@@ -189,7 +189,7 @@ const nearFrom = 0.8
 func isNearLimit(l LoopStatus) bool {
 	near := func(used, limit float64) bool { return limit > 0 && used >= nearFrom*limit }
 	return l.MaxIterations > 1 && near(float64(l.Iteration-1), float64(l.MaxIterations)) ||
-		l.Cost != nil && near(l.Cost.Amount, l.Cost.Limit) || near(float64(l.Time.SpentMs), float64(l.Time.LimitMs))
+		l.Cost != nil && near(l.Cost.Amount, l.Cost.Limit) || near(float64(l.Time.Spent), float64(l.Time.Limit))
 }
 
 // can lists what can be done with a loop. One at a limit goes on with a higher

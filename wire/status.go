@@ -92,10 +92,10 @@ type LoopStatus struct {
 	SilentSince    time.Time      `json:"silentSince,omitzero"` // the agent's last sign, once that is long ago
 	Backend        *BackendInfo   `json:"backend,omitempty"`
 	Hat            string         `json:"hat,omitempty"`
-	Hats           []HatCost      `json:"hats,omitempty"` // what each has cost so far, where hats hand over
+	Hats           []loop.HatCost `json:"hats,omitempty"` // what each has cost so far, where hats hand over
 	Cost           *CostStatus    `json:"cost,omitempty"` // absent: unknown
 	Time           TimeStatus     `json:"time,omitzero"`
-	Tokens         *Tokens        `json:"tokens,omitempty"`
+	Tokens         stream.Tokens  `json:"tokens,omitzero"`
 	Context        *Context       `json:"context,omitempty"`
 	Quota          []stream.Quota `json:"quota,omitempty"`
 	Tool           *RunningTool   `json:"tool,omitempty"`
@@ -157,14 +157,11 @@ func (c CostStatus) unknown() int {
 	return c.Unknown
 }
 
-// HatCost is what the runs of a hat have cost.
-type HatCost = loop.HatCost
-
 // TimeStatus is what a loop has used of the time that it may run; waits and
 // pauses don't count. While it runs, the time since iterationStartedAt comes on top.
 type TimeStatus struct {
-	SpentMs int64 `json:"spentMs"`           // by the iterations that ended
-	LimitMs int64 `json:"limitMs,omitempty"` // absent: unlimited
+	Spent stream.Duration `json:"spentMs"`          // by the iterations that ended
+	Limit stream.Duration `json:"limitMs,omitzero"` // absent: unlimited
 }
 
 // Context is the fill of the model's window in tokens.

@@ -3,8 +3,6 @@ package wire
 import (
 	"encoding/json"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -106,14 +104,14 @@ type ToolContent struct {
 
 // ToolCallUpdate replaces a tool call's output so far, or ends the call.
 type ToolCallUpdate struct {
-	SessionUpdate    string         `json:"sessionUpdate"` // KindToolCallUpdate
-	ToolCallID       string         `json:"toolCallId"`
-	ParentToolCallID string         `json:"parentToolCallId,omitempty"`
-	Status           string         `json:"status"`
-	Content          []ToolContent  `json:"content,omitempty"`
-	Omitted          *Omitted       `json:"omitted,omitempty"` // absent: the content is all of it
-	Spent            *history.Spent `json:"spent,omitempty"`   // at the end of a subagent, as far as it is known
-	Facts            string         `json:"facts,omitempty"`   // the same in words: "12s · $0.0042 · 8.1k tokens"
+	SessionUpdate    string        `json:"sessionUpdate"` // KindToolCallUpdate
+	ToolCallID       string        `json:"toolCallId"`
+	ParentToolCallID string        `json:"parentToolCallId,omitempty"`
+	Status           string        `json:"status"`
+	Content          []ToolContent `json:"content,omitempty"`
+	Omitted          *Omitted      `json:"omitted,omitempty"` // absent: the content is all of it
+	Spent            stream.Spent  `json:"spent,omitzero"`    // at the end of a subagent, as far as it is known
+	Facts            string        `json:"facts,omitempty"`   // the same in words: "12s · $0.0042 · 8.1k tokens"
 }
 
 // Output is the text of the content.
@@ -152,7 +150,7 @@ type SessionUpdate struct {
 	Said
 }
 
-// Discard takes back the chunks of a message: the attempt failed.
+// Discard takes back the chunks of a message: the attempt failed. Other ends of messages are told by their chunks.
 type Discard struct {
 	SessionUpdate    string `json:"sessionUpdate"` // KindDiscard
 	MessageID        string `json:"messageId,omitempty"`
@@ -160,37 +158,41 @@ type Discard struct {
 	Said
 }
 
-// Tokens are counts of model tokens; Input excludes what came from the cache.
-type Tokens = stream.Tokens
-
-// The values of an Iteration's phase.
+// The values of an iteration's phase.
 const (
 	PhaseBegin = "begin"
 	PhaseEnd   = "end"
 )
 
-// Iteration opens or closes an iteration. All after the Outcome but what is said belongs to its end, too.
+// Iteration opens an iteration.
 type Iteration struct {
-	SessionUpdate       string      `json:"sessionUpdate"` // KindIteration
-	Phase               string      `json:"phase"`
-	loop.IterationStart             // at its end its number, hat and task
-	Outcome             string      `json:"outcome,omitempty"` // ok, error, cancelled, timeout
-	Error               string      `json:"error,omitempty"`
-	Cost                stream.Cost `json:"costUsd,omitzero"`
-	Turns               *int        `json:"turns,omitempty"`
-	ToolCalls           *int        `json:"toolCalls,omitempty"`
-	DurationMs          *int64      `json:"durationMs,omitempty"`
-	Tokens              *Tokens     `json:"tokens,omitempty"`
-	LastMessage         *string     `json:"lastMessage,omitempty"` // of the agent; only of a recorded stream
-	SkippedLines        *int        `json:"skippedLines,omitempty"`
-	Changes             *Changes    `json:"changes,omitempty"` // absent: nobody knows
-	Facts               string      `json:"facts,omitempty"`   // its text without what a heading says: "iteration 3" at the begin, the hat at the end
+	SessionUpdate string `json:"sessionUpdate"` // KindIteration
+	Phase         string `json:"phase"`         // PhaseBegin
+	loop.IterationStart
+	Facts string `json:"facts,omitempty"` // its text without what a heading says: "iteration 3"
 	Said
 }
 
-// Changes says how much an iteration or a loop changed in its folder, whoever
-// wrote it.
-type Changes = changes.Summary
+// IterationEnd closes an iteration.
+type IterationEnd struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindIteration
+	Phase         string `json:"phase"`         // PhaseEnd
+	loop.IterationEnd
+	Facts string `json:"facts,omitempty"` // its text without what a heading says: the hat
+	Said
+}
+
+// RecordedEnd closes a recorded stream, which is one run: it has the agent's text, and no duration.
+type RecordedEnd struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindIteration
+	Phase         string `json:"phase"`         // PhaseEnd
+	loop.IterationEnd
+	Duration    *stream.Duration `json:"durationMs,omitempty"` // nil
+	Tokens      stream.Tokens    `json:"tokens"`
+	LastMessage string           `json:"lastMessage"`
+	Skipped     int              `json:"skippedLines"`
+	Said
+}
 
 // StateChange says that the loop went into another state.
 type StateChange struct {
@@ -202,20 +204,14 @@ type StateChange struct {
 // Retry says that the agent itself waits and tries again.
 type Retry struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindRetry
-	Attempt       int    `json:"attempt"`
-	MaxAttempts   int    `json:"maxAttempts,omitempty"`
-	DelayMs       int64  `json:"delayMs"`
-	Reason        string `json:"reason,omitempty"`
-	Message       string `json:"message,omitempty"`
+	stream.Retry
 	Said
 }
 
 // Compaction says that the agent summarises its context, or has.
 type Compaction struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindCompaction
-	Done          bool   `json:"done"`
-	Reason        string `json:"reason,omitempty"`
-	Error         string `json:"error,omitempty"`
+	stream.Compaction
 	Said
 }
 
@@ -248,7 +244,8 @@ type Guidance struct {
 	Said
 }
 
-// Limits says that the limits or the promise changed. What has no limit is left out.
+// Limits says that the limits or the promise changed. What has no limit is left out. It has the limits as a start or a change
+// says them, so that a client can send them back, and not a loop.LimitsChanged.
 type Limits struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindLimits
 	LimitParams
@@ -262,7 +259,8 @@ type Warning struct {
 	Said
 }
 
-// ErrorUpdate is a failure of a run or of an attempt, never of a tool.
+// ErrorUpdate is a failure of a run or of an attempt, never of a tool. It isn't a stream.Error: that has what a loop
+// decides by, and not whether it can be tried again.
 type ErrorUpdate struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindError
 	Message       string `json:"message"`
@@ -285,29 +283,25 @@ type MissingAgent struct {
 	Install map[string]string `json:"install,omitempty"` // how to install each agent
 }
 
-// Denial is a tool call that the agent's own permission rules refused; without its id.
-type Denial = stream.Denial
-
-// End is a loop's last update.
+// End is a loop's last update, without its prompt and its account, which the receipt has in words.
 type End struct {
-	SessionUpdate string      `json:"sessionUpdate"` // KindEnd
-	StopReason    string      `json:"stopReason"`
-	Promise       string      `json:"promise,omitempty"`
-	Iterations    int         `json:"iterations"`
-	Limit         int         `json:"limit,omitempty"` // of iterations, where that ended it
-	Cost          stream.Cost `json:"costUsd,omitzero"`
-	UnknownCosts  int         `json:"unknownCosts,omitempty"` // iterations whose cost isn't in the sum; -1: nobody knows how many
-	Hats          []HatCost   `json:"hats,omitempty"`         // the part of each hat, where hats handed over
-	Tokens        *Tokens     `json:"tokens,omitempty"`
-	DurationMs    int64       `json:"durationMs"`
-	Error         string      `json:"error,omitempty"`
-	Denials       []Denial    `json:"denials,omitempty"`
-	Changes       *Changes    `json:"changes,omitempty"`  // of the whole loop; absent: nobody knows
-	Title         string      `json:"title,omitempty"`    // of the loop, as in its status
-	Tree          string      `json:"tree,omitempty"`     // git's, of all files in the folder, where one is known of a loop that stays
-	Guards        string      `json:"guards,omitempty"`   // the files that it was verified by and that the loop changed
-	Verified      string      `json:"verified,omitempty"` // of a promise: by what, and how that went
-	Receipt       []Detail    `json:"receipt,omitempty"`  // what else there is to say of it, for a table
+	SessionUpdate string `json:"sessionUpdate"` // KindEnd
+	loop.End
+	Receipt []Detail `json:"receipt,omitempty"` // what else there is to say of it, for a table
+	Said
+}
+
+// Verify tells how far the check of a loop's work has come. It runs again and again, with the output's end.
+type Verify struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindVerify
+	loop.Verify
+	Said
+}
+
+// Answered says what the agent was told, or that it needn't be told any more.
+type Answered struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindAnswer
+	loop.Answered
 	Said
 }
 

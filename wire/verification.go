@@ -2,51 +2,28 @@ package wire
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// Verify tells how far the check of a loop's work has come.
-type Verify struct {
-	SessionUpdate string           `json:"sessionUpdate"` // KindVerify
-	State         string           `json:"state"`         // running (again and again, with the output's end), verified, refuted, unchecked
-	Gate          string           `json:"gate"`          // command, diagnostics, protect, reviewer
-	Command       string           `json:"command"`
-	ExitCode      *int             `json:"exitCode,omitempty"`
-	DurationMs    int64            `json:"durationMs,omitempty"`
-	Cost          stream.Cost      `json:"costUsd,omitzero"` // of a reviewer
-	Output        string           `json:"output,omitempty"` // at most 4 KiB: the lines that say what failed, and the last ones
-	Problems      []verify.Problem `json:"problems,omitempty"`
-	Said
-}
-
-func projectVerify(e loop.Verify) Verify {
-	u := Verify{
-		SessionUpdate: KindVerify, State: string(e.State), Gate: string(e.Gate), Command: Sentence(e.Command), DurationMs: e.Duration.Milliseconds(), Cost: CostOf(e.Cost), Output: stream.Plain(e.Output),
-		Said: Said{VerifyText(e), VerifyClass(e), e.Promised && VerifyClass(e) == ClassWarning, OffersOf(e.Offer)},
+// saidOfCheck is what a person is told of a check. That it runs is told once.
+func saidOfCheck(e loop.Verify) Said {
+	if e.State == verify.Running && e.Output != "" {
+		return Said{}
 	}
-	if e.State != verify.Running && e.Code >= 0 {
-		u.ExitCode = &e.Code
-	}
-	if e.State == verify.Running && e.Output != "" { // it was told that it runs
-		u.Said = Said{}
-	}
-	for _, p := range e.Problems {
-		u.Problems = append(u.Problems, verify.Problem{Path: stream.Plain(p.Path), Line: p.Line, Column: p.Column, Message: stream.Plain(p.Message)})
-	}
-	return u
+	return Said{VerifyText(e), VerifyClass(e), e.Promised && VerifyClass(e) == ClassWarning, OffersOf(e.Offer)}
 }
 
 // VerifyText says how far a check has come: "promised, but go test ./... failed
 // (exit 1): TestParse".
 func VerifyText(e loop.Verify) string {
 	what := OneLine(e.Command) + " " + Sentence(e.Why)
-	took := JoinFacts(CostText(e.Cost, 0), tell.Elapsed(e.Duration))
+	took := JoinFacts(CostText(e.Cost, 0), tell.Elapsed(time.Duration(e.Duration)))
 	switch {
 	case e.State == verify.Running && e.Gate == verify.ReviewerGate:
 		return OneLine(e.Command) + " looks at the work"

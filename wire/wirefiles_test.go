@@ -37,7 +37,7 @@ var update = flag.Bool("update", false, "write the files of testdata/wire")
 // examples are every message of ours once, by the name of its file in
 // testdata/wire. The tests of the editors' plugins read the same files.
 func examples() map[string]any {
-	tokens := &wire.Tokens{Input: 1, Output: 14, CacheRead: 8932, CacheWrite: 70}
+	tokens := stream.Tokens{Input: 1, Output: 14, CacheRead: 8932, CacheWrite: 70}
 	text := func(s string) wire.TextContent { return wire.TextContent{"text", s} }
 	loops := []wire.LoopStatus{exampleLoop(tokens)}
 	status := wire.NewStatus(loops)
@@ -86,7 +86,7 @@ func examples() map[string]any {
 		"result-read":    answers.ReadResult{LoopID: "ralph-ca7igygdcr4i", Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-output":  answers.OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
 		"result-history": answers.HistoryResult{Loops: []answers.PastLoop{examplePast(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1),
-			Tokens: *tokens, Duration: 12 * time.Minute}), exampleLandedPast()}},
+			Tokens: tokens, Duration: stream.Duration(12 * time.Minute)}), exampleLandedPast()}},
 		"result-prompts":    answers.PromptsResult{Prompts: []answers.PastPrompt{{Text: "Build X\nand test it", Title: "Build X and test it", At: wire.Noon, Folder: "file:///w/app", Uses: 3}}},
 		"result-changes":    exampleChanges(),
 		"result-file":       answers.FileOf(changes.Content{Data: []byte("package main\n")}),
@@ -123,14 +123,14 @@ func examples() map[string]any {
 }
 
 // exampleLoop is a loop at work, as it stands in a status.
-func exampleLoop(tokens *wire.Tokens) wire.LoopStatus {
+func exampleLoop(tokens stream.Tokens) wire.LoopStatus {
 	return wire.StatusOf(loop.Status{
 		LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: loop.StateRunning, Iteration: 3,
 		Limits:     loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5},
 		NoProgress: 3, Sandbox: "bubblewrap",
 		Times: loop.Times{StartedAt: wire.Noon, IterationStartedAt: wire.Noon.Add(time.Minute)}, Spent: 12 * time.Minute,
 		Session: stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4"},
-		Cost:    stream.USD(1.42), IterationCost: stream.USD(0.31), Tokens: *tokens, Context: 60000, ContextSize: 200000,
+		Cost:    stream.USD(1.42), IterationCost: stream.USD(0.31), Tokens: tokens, Context: 60000, ContextSize: 200000,
 		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.49, ResetsAt: wire.Noon.Add(time.Hour)}},
 		Tool: &loop.ToolStatus{StartedAt: wire.Noon.Add(time.Minute),
 			Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}},
@@ -228,7 +228,7 @@ func keptAs(id, title, session string, end loop.End) (p loop.Past) {
 func rareExamples(text func(string) wire.TextContent) []any {
 	return []any{
 		new(wire.Projector).Loop(loop.IterationStart{Iteration: 3, MaxIterations: 50, Hat: "builder", Topic: "plan.ready from planner"}),
-		new(wire.Projector).Loop(loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Duration: time.Minute}),
+		new(wire.Projector).Loop(loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Duration: stream.Duration(time.Minute)}),
 		wire.StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", LimitsText: "80, $5, 2h", Replace: true, Trust: true, DryRun: true,
 			Settings: &wire.Settings{Choices: wire.Choices{Backend: "auto"}, Host: &wire.Host{Backend: "pi", Model: "anthropic/claude-sonnet"}}},
 		wire.StatusesOf([]wire.LoopStatus{}),
@@ -263,15 +263,16 @@ func rareExamples(text func(string) wire.TextContent) []any {
 		wire.StatusParams{Text: "the bus is away", Loops: []wire.LoopStatus{{LoopID: "f4k2", Folder: "file:///h/.local/state/ralph-fleet/seen/f4k2", State: "running", Host: "box-1", Origin: "file:///w/app"}}},
 		wire.Chunk{SessionUpdate: wire.KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
 		wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: "t1", Status: wire.StatusCompleted, Content: []wire.ToolContent{{"content", text("1\n2\n" + tell.LeftOut(49_871, 288_894) + "\n49999\n50000")}}, Omitted: &wire.Omitted{49_871, 288_894}},
-		new(wire.Projector).Event(exampleStep), new(wire.Projector).Event(stream.ToolResult{ID: exampleStep.ID, Output: "In parse.go.", Spent: stream.Spent{Cost: stream.USD(0.0042), Tokens: 8100, Duration: 12 * time.Second}}),
+		new(wire.Projector).Event(exampleStep), new(wire.Projector).Event(stream.ToolResult{ID: exampleStep.ID, Output: "In parse.go.", Spent: stream.Spent{Cost: stream.USD(0.0042), Tokens: 8100, Duration: stream.Duration(12 * time.Second)}}),
 		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Agents: loop.AtWork{{Call: exampleStep, StartedAt: wire.Noon}}}, true),
 		wire.Promise{SessionUpdate: wire.KindPromise, NearMiss: loop.NearMiss{Found: "DOEN", Expected: "DONE"}},
-		wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseEnd, IterationStart: loop.IterationStart{Iteration: 1}, Outcome: "ok", LastMessage: new("All done.")},
+		wire.Raw(`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"ok","lastMessage":"All done."}`), // no more than has to be there
 		wire.StatusOf(loop.Status{Folder: "/w/app", State: wire.StateIdle, Last: &loop.End{
 			Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Verified: "go test ./... passed", Changes: &changes.Summary{Files: 4, Added: 12, Removed: 3},
 			Prompt: exampleEnd.Prompt, Account: exampleEnd.Account,
 			Status: loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateEnded, StopReason: loop.StopPromise, EndedAt: wire.Noon}}}, false),
-		wire.End{SessionUpdate: wire.KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, wire.End{SessionUpdate: wire.KindEnd, StopReason: "permission_denied", UnknownCosts: 1, Denials: []wire.Denial{{Tool: "Bash", Detail: "rm -r build"}}},
+		wire.End{SessionUpdate: wire.KindEnd, End: loop.End{Reason: loop.StopPromise, Guards: "check.sh, a_test.go (added)"}},
+		wire.End{SessionUpdate: wire.KindEnd, End: loop.End{Reason: loop.StopPermissionDenied, Unknown: 1, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -r build"}}}},
 	}
 }
 
@@ -289,7 +290,7 @@ var exampleEnd = loop.End{Prompt: "Mend the parser.\n\nOutput <promise>DONE</pro
 var exampleStep = stream.ToolCall{ID: "step-3-1-1", Name: "step", Input: json.RawMessage(`{"agent":"scout","task":"Find the parser","step":1,"of":3}`)}
 
 // exampleUpdates has one update of each kind.
-func exampleUpdates(tokens *wire.Tokens, text func(string) wire.TextContent) map[string]wire.Update {
+func exampleUpdates(tokens stream.Tokens, text func(string) wire.TextContent) map[string]wire.Update {
 	var p wire.Projector
 	return map[string]wire.Update{
 		wire.KindMessageChunk: wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")},
@@ -298,30 +299,30 @@ func exampleUpdates(tokens *wire.Tokens, text func(string) wire.TextContent) map
 		wire.KindNote:         wire.Note{wire.KindNote, "my-extension", "its text"},
 		wire.KindToolCall: wire.ToolCall{wire.KindToolCall, "t1", "", "bash", "go test ./...", wire.ToolExecute, wire.StatusInProgress,
 			[]wire.Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`), nil, nil},
-		wire.KindToolCallUpdate: wire.ToolCallUpdate{wire.KindToolCallUpdate, "t1", "", wire.StatusFailed, []wire.ToolContent{{"content", text("FAIL")}}, nil, nil, ""},
+		wire.KindToolCallUpdate: wire.ToolCallUpdate{wire.KindToolCallUpdate, "t1", "", wire.StatusFailed, []wire.ToolContent{{"content", text("FAIL")}}, nil, stream.Spent{}, ""},
 		wire.KindUsage:          wire.UsageUpdate{wire.KindUsage, 60000, 200000, &wire.Money{1.42, "USD"}},
 		wire.KindSession:        p.Event(stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4", SessionID: "01a1f8b0"}),
 		wire.KindDiscard:        p.Event(stream.MessageEnd{MessageID: "m7", Discarded: true}),
 		wire.KindIteration: p.Loop(loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Turns: 4, ToolCalls: 6,
-			Duration: 61 * time.Second, Tokens: *tokens, Changes: &changes.Summary{Files: 3, Added: 12, Removed: 4}}),
+			Duration: stream.Duration(61 * time.Second), Tokens: tokens, Changes: &changes.Summary{Files: 3, Added: 12, Removed: 4}}),
 		wire.KindQuestion:   p.Loop(loop.Asked{Question: wire.QuestionToShow}),
-		wire.KindAnswer:     p.Loop(loop.Answered{Question: wire.QuestionToShow, Answer: ask.Answer{Kind: ask.Deny, Text: "not that folder", By: "Neovim"}}),
+		wire.KindAnswer:     p.Loop(loop.AnswerTo(wire.QuestionToShow, ask.Answer{Kind: ask.Deny, Text: "not that folder", By: "Neovim"})),
 		wire.KindState:      p.Loop(loop.StateChanged{State: loop.StatePaused, Reason: "user"}),
-		wire.KindRetry:      p.Event(stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"}),
+		wire.KindRetry:      p.Event(stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: stream.Duration(2 * time.Second), Kind: stream.KindOverloaded, Message: "529"}),
 		wire.KindCompaction: p.Event(stream.Compaction{Done: true, Reason: "threshold"}),
 		wire.KindTopic:      p.Loop(loop.Published{Topic: "build.done", Target: "reviewer", Payload: "tests: pass"}),
 		wire.KindGoal:       p.Loop(loop.Goal{Promise: "DONE", From: "prompt", Verify: "go test ./...", Besides: "the reviewer critic approves"}),
 		wire.KindPromise: p.Loop(loop.NearMiss{Found: "DONE", Why: "The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.",
 			Offer: loop.Offer{LoopID: "ralph-ca7igygdcr4i", Promises: []string{"DONE"}}}),
-		wire.KindVerify: p.Loop(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second, Cost: stream.USD(0.12),
+		wire.KindVerify: p.Loop(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", ExitCode: new(1), Duration: stream.Duration(3 * time.Second), Cost: stream.USD(0.12),
 			Output: "--- FAIL: TestParse (0.00s)\n    parse_test.go:9: got 3\nFAIL", Problems: []verify.Problem{{Path: "parse_test.go", Line: 9, Column: 2, Message: "got 3"}}}),
 		wire.KindGuidance: p.Loop(loop.Guidance{ID: "g1", Text: "Leave the parser alone", State: loop.GuidanceDelivered}),
 		wire.KindLimits: p.Loop(loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}, Promise: "DONE",
 			Changes: []string{"100 iterations instead of 50"}, By: "process 4711 (ralph-lsp update) in pts/3, below tmux: server"}),
 		wire.KindWarning: p.Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}),
 		wire.KindError:   p.Event(stream.Error{Message: "429 rate limited", Kind: stream.KindRateLimit}),
-		wire.KindEnd: p.Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Tokens: *tokens,
-			Duration: 12 * time.Minute, Tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Prompt: exampleEnd.Prompt, Account: exampleEnd.Account}),
+		wire.KindEnd: p.Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Tokens: tokens,
+			Duration: stream.Duration(12 * time.Minute), Tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Prompt: exampleEnd.Prompt, Account: exampleEnd.Account}),
 	}
 }
 
@@ -415,7 +416,7 @@ func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
 }
 
 func TestEveryKindOfUpdateHasAnExample(t *testing.T) {
-	have := exampleUpdates(&wire.Tokens{}, func(s string) wire.TextContent { return wire.TextContent{"text", s} })
+	have := exampleUpdates(stream.Tokens{}, func(s string) wire.TextContent { return wire.TextContent{"text", s} })
 	for _, kind := range wire.Constants(t, ".", "Kind") {
 		if have[kind] == nil {
 			t.Errorf("no example of %s", kind)

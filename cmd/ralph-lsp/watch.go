@@ -109,8 +109,7 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 	}
 	last := 0
 	if n := len(outline.Iterations); n > 0 { // it may be one that goes on
-		u, _ := wire.Decode(outline.Iterations[n-1]).(wire.Iteration)
-		last = u.Iteration
+		last, _, _ = wire.IterationOf(wire.Decode(outline.Iterations[n-1]))
 	}
 	cursor, _ := outline.Begin(last, len(outline.Parts))
 	hello := client.Hello{Cursor: cursor, Answers: w.asks && isAttended(cmd), Owns: w.owns}

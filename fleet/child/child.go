@@ -41,7 +41,7 @@ type Child struct {
 }
 
 // GoesOn says of the end of an iteration that the loop has more to do.
-func GoesOn(e wire.End) bool { return e.StopReason == string(loop.StopOnce) }
+func GoesOn(e wire.End) bool { return e.Reason == loop.StopOnce }
 
 // Start starts ralph-lsp with first and args, which name its folder. say gets each line that it prints, until it is left.
 func Start(program string, env, first, args []string, say func(line []byte)) (*Child, error) {

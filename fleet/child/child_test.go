@@ -100,7 +100,7 @@ func TestAChildThatIsOverSaysHow(t *testing.T) {
 	if c = start(t, "echo no login >&2; exit 4", nil); until(t, c) == nil || c.Words() != "no login" {
 		t.Errorf("one that fails ended with %v, and the words %q", c.err, c.Words())
 	}
-	if last, begun := c.Said(); begun || last.StopReason != "" {
+	if last, begun := c.Said(); begun || last.Reason != "" {
 		t.Errorf("it said %+v, begun %v", last, begun)
 	}
 	c = start(t, "yes word | head -c 10000 >&2", nil)

@@ -68,7 +68,7 @@ func (t *transcript) parse(cursor string) (at position, ok bool) {
 func isOfAttempt(u wire.Update) bool {
 	switch u := u.(type) {
 	case wire.End:
-		return u.StopReason == string(loop.StopOnce) || u.StopReason == string(loop.StopInterrupted)
+		return u.Reason == loop.StopOnce || u.Reason == loop.StopInterrupted
 	case wire.StateChange:
 		return u.State.Over()
 	}
@@ -180,8 +180,8 @@ func endsIteration(line []byte) bool {
 	if wire.KindOf(line) != wire.KindIteration {
 		return false
 	}
-	u, _ := wire.Decode(line).(wire.Iteration)
-	return u.Phase == wire.PhaseEnd
+	_, isOver, _ := wire.IterationOf(wire.Decode(line))
+	return isOver
 }
 
 // cached opens what attempts have said that count.

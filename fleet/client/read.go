@@ -88,8 +88,8 @@ func (s story) Outline(ctx context.Context) (result wire.Outline, err error) {
 		if wire.KindOf(line) != wire.KindIteration {
 			return nil
 		}
-		if u, ok := wire.Decode(line).(wire.Iteration); ok {
-			iteration = u.Iteration
+		if number, _, ok := wire.IterationOf(wire.Decode(line)); ok {
+			iteration = number
 			n, ok := told[iteration]
 			if !ok {
 				n = len(result.Iterations)

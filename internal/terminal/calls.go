@@ -81,7 +81,7 @@ func (c *callLog) end(r stream.ToolResult, now time.Time) (bar, facts string) {
 	}
 	c.last = ""
 	if !call.since.IsZero() {
-		r.Spent.Duration = cmp.Or(r.Spent.Duration, max(now.Sub(call.since), 1))
+		r.Spent.Duration = cmp.Or(r.Spent.Duration, stream.Duration(max(now.Sub(call.since), 1)))
 	}
 	return bar, wire.JoinFacts(title, wire.SpentText(r.Spent))
 }

@@ -175,7 +175,7 @@ func (d *Display) show() {
 			switch kind {
 			case wire.KindEnd:
 				if u, ok := wire.Decode(it.JSON).(wire.End); ok {
-					d.end = new(u.Of())
+					d.end = &u.End
 				}
 			case wire.KindIteration:
 				d.end = nil

@@ -124,7 +124,7 @@ func (s *quietStyle) Show(it journal.Item, _ bool) {
 		}
 	case kind == wire.KindEnd && !isHere:
 		if u, ok := wire.Decode(it.JSON).(wire.End); ok {
-			s.End(u.Of())
+			s.End(u.End)
 		}
 	}
 }

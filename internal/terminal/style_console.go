@@ -24,7 +24,7 @@ func newConsole(cfg Config) *told {
 	calls := new(callLog)
 	return &told{look: &consoleLook{cfg: cfg, calls: calls}, cfg: cfg, calls: calls, marks: marks{
 		failed: mark{"error: ", sgrRed}, warning: mark{"warning: ", sgrYellow}, nearMiss: mark{"", sgrYellow}, plain: true,
-		over: func(e wire.Iteration) mark { return mark{fmt.Sprintf("--- iteration %d: ", e.Iteration), sgrDim} },
+		over: func(e loop.IterationEnd) mark { return mark{fmt.Sprintf("--- iteration %d: ", e.Iteration), sgrDim} },
 		end:  func(loop.Class) mark { return mark{"", sgrBold} },
 	}, held: map[speaker]*blockBuffer{}}
 }

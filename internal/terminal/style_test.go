@@ -57,7 +57,7 @@ var recordedLoop = []step{
 	{agent: stream.Text{Delta: "This att", MessageID: "m2"}},
 	{agent: stream.MessageEnd{MessageID: "m2", Discarded: true}},
 	{agent: stream.Error{Message: "529 overloaded", Kind: stream.KindOverloaded}},
-	{agent: stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Message: "529 overloaded"}},
+	{agent: stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: stream.Duration(2 * time.Second), Message: "529 overloaded"}},
 	{agent: stream.Text{Delta: "A subagent speaks.", MessageID: "s1", ParentToolCallID: "t9"}},
 	{agent: stream.MessageEnd{MessageID: "s1", ParentToolCallID: "t9"}},
 	{agent: stream.Compaction{}},
@@ -68,7 +68,7 @@ var recordedLoop = []step{
 	{own: loop.NearMiss{Found: "ALMOST", Expected: "DONE", Why: "the tag holds ALMOST, not DONE"}},
 	{own: loop.NearMiss{Found: "ALL DONE", Why: "The agent wrote <promise>ALL DONE</promise>, but this loop has no promise, so that doesn't end it.",
 		Offer: loop.Offer{LoopID: "ralph-1", Folder: "/w/a b", Promises: []string{"ALL DONE", "it's", "X-1"}}}},
-	{after: 54 * time.Second, own: loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK, Duration: 61 * time.Second, Cost: stream.USD(0.31), Turns: 4, ToolCalls: 3, Skipped: 1}},
+	{after: 54 * time.Second, own: loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK, Duration: stream.Duration(61 * time.Second), Cost: stream.USD(0.31), Turns: 4, ToolCalls: 3, Skipped: 1}},
 	{own: loop.Guidance{ID: "g1", Text: "leave the parser", State: loop.GuidanceQueued}},
 	{own: loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 60, MaxCostUSD: 2}, Promise: "DONE"}},
 	{own: loop.StateChanged{State: loop.StateWaiting, Reason: "rate_limit", ResumeAt: begun.Add(10 * time.Minute)}},
@@ -77,15 +77,15 @@ var recordedLoop = []step{
 	{own: loop.Guidance{ID: "g1", Text: "leave the parser", State: loop.GuidanceDelivered}},
 	{own: loop.Verify{Gate: verify.CommandGate, State: verify.Running, Command: "go test ./..."}},
 	{own: loop.Verify{Gate: verify.CommandGate, State: verify.Running, Command: "go test ./...", Output: "ok  \tshop/b"}},
-	{own: loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second, Output: "--- FAIL: TestParse (0.00s)\n    parse_test.go:9: got 3\nFAIL"}},
-	{after: time.Second, own: loop.IterationEnd{Iteration: 2, Outcome: loop.OutcomeError, Duration: time.Second, Error: "the agent exited with code 1: no key"}},
+	{own: loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", ExitCode: new(1), Duration: stream.Duration(3 * time.Second), Output: "--- FAIL: TestParse (0.00s)\n    parse_test.go:9: got 3\nFAIL"}},
+	{after: time.Second, own: loop.IterationEnd{Iteration: 2, Outcome: loop.OutcomeError, Duration: stream.Duration(time.Second), Error: "the agent exited with code 1: no key"}},
 	{own: loop.StateChanged{State: loop.StatePaused, Reason: "user"}},
 	{own: loop.StateChanged{State: loop.StateRunning}},
 	{own: loop.IterationStart{Iteration: 3, MaxIterations: 60}},
 	{agent: stream.Text{Delta: "All is right.\n<promise>DONE</promise>\n", MessageID: "m4"}},
 	{agent: stream.MessageEnd{MessageID: "m4"}},
-	{own: loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Duration: 12 * time.Second, Cost: stream.USD(0.004), Turns: 1}},
-	{own: loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 3, Cost: stream.USD(0.314), Duration: 74 * time.Second}},
+	{own: loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Duration: stream.Duration(12 * time.Second), Cost: stream.USD(0.004), Turns: 1}},
+	{own: loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 3, Cost: stream.USD(0.314), Duration: stream.Duration(74 * time.Second)}},
 }
 
 // recordedSteps is an iteration of two steps, of which the second has two agents of one
@@ -113,8 +113,8 @@ var recordedSteps = []step{
 	{agent: stream.ToolResult{ID: "s3", Output: "the provider is overloaded", IsError: true}},
 	{agent: stream.Text{Delta: "Alone again.", MessageID: "s2/m2", ParentToolCallID: "s2"}},
 	{agent: stream.MessageEnd{MessageID: "s2/m2", ParentToolCallID: "s2"}},
-	{after: time.Second, agent: stream.ToolResult{ID: "s2", Output: "long", Spent: stream.Spent{Tokens: 900, Duration: 2 * time.Second}}},
-	{own: loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK, Duration: 15 * time.Second, Turns: 3, ToolCalls: 3}},
+	{after: time.Second, agent: stream.ToolResult{ID: "s2", Output: "long", Spent: stream.Spent{Tokens: 900, Duration: stream.Duration(2 * time.Second)}}},
+	{own: loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK, Duration: stream.Duration(15 * time.Second), Turns: 3, ToolCalls: 3}},
 }
 
 func stepOf(id, agent, task string, n int) stream.ToolCall {
@@ -269,11 +269,11 @@ func TestEnds(t *testing.T) {
 		line string
 		code int
 	}{
-		{loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute}, "done: DONE after 7 iterations · $3.10 · 12m00s · nothing verified this", 0},
+		{loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: stream.Duration(12 * time.Minute)}, "done: DONE after 7 iterations · $3.10 · 12m00s · nothing verified this", 0},
 		{loop.End{Reason: loop.StopMaxIterations, Iterations: 1, Limit: 1}, "stopped after 1 iteration: iteration limit reached · cost unknown · 0s", 2},
 		{loop.End{Reason: loop.StopMaxIterations, Iterations: 5, Limit: 2}, "stopped after 5 iterations: iteration limit reached (it is 2) · cost unknown · 0s", 2},
 		{loop.End{Reason: loop.StopMaxCost, Iterations: 2, Cost: stream.USD(5)}, "stopped after 2 iterations: cost limit reached · $5.00 · 0s", 2},
-		{loop.End{Reason: loop.StopMaxTime, Iterations: 2, Duration: 4 * time.Hour}, "stopped after 2 iterations: time limit reached · cost unknown · 4h00m", 2},
+		{loop.End{Reason: loop.StopMaxTime, Iterations: 2, Duration: stream.Duration(4 * time.Hour)}, "stopped after 2 iterations: time limit reached · cost unknown · 4h00m", 2},
 		{loop.End{Reason: loop.StopCancelled, Iterations: 1}, "cancelled after 1 iteration · cost unknown · 0s", 130},
 		{loop.End{Reason: loop.StopStateRemoved, Iterations: 1}, "cancelled after 1 iteration: state file removed · cost unknown · 0s", 130},
 		{loop.End{Reason: loop.StopInterrupted, Iterations: 1}, "interrupted after 1 iteration · cost unknown · 0s", 130},

@@ -63,7 +63,7 @@ func (m mark) on(p Palette, line string) string { return p.paint(m.code, m.text+
 // marks are those of a look.
 type marks struct {
 	failed, warning, nearMiss, question mark
-	over                                func(wire.Iteration) mark
+	over                                func(loop.IterationEnd) mark
 	end                                 func(loop.Class) mark // of a loop
 	more                                mark                  // below an end
 	plain                               bool                  // blocks are lines, and no live line tells the model
@@ -104,10 +104,15 @@ func (s *told) Show(it journal.Item, isLive bool) {
 	case wire.ToolCallUpdate:
 		s.callEnds(u, it.At)
 	case wire.Iteration:
-		s.iteration(u)
+		s.releaseAll()
+		*s.calls = callLog{} // those of the run before are over
+		s.begin("iteration " + wire.JoinFacts(tell.OfMax(u.Iteration, u.MaxIterations), wire.HatText(u.IterationStart), Line(u.Task)))
+	case wire.IterationEnd:
+		s.releaseAll()
+		s.note(s.marks.over(u.IterationEnd).on(s.cfg.Palette, wire.JoinFacts(Line(u.Facts), wire.ChangesText(u.Changes))))
 	case wire.End:
 		if s.cfg.Here == "" {
-			s.End(u.Of())
+			s.End(u.End)
 		}
 	case wire.Question:
 		how := s.cfg
@@ -118,17 +123,6 @@ func (s *told) Show(it journal.Item, isLive bool) {
 	default:
 		s.retell(u)
 	}
-}
-
-// iteration shows that one begins or ends.
-func (s *told) iteration(u wire.Iteration) {
-	s.releaseAll()
-	if u.Phase != wire.PhaseBegin {
-		s.note(s.marks.over(u).on(s.cfg.Palette, wire.JoinFacts(Line(u.Facts), wire.ChangesText(u.Changes))))
-		return
-	}
-	*s.calls = callLog{} // those of the run before are over
-	s.begin("iteration " + wire.JoinFacts(tell.OfMax(u.Iteration, u.MaxIterations), wire.HatText(u.IterationStart), Line(u.Task)))
 }
 
 // End shows how the loop ended.
@@ -162,7 +156,7 @@ func (s *told) callEnds(u wire.ToolCallUpdate, at time.Time) {
 	if u.Status == wire.StatusInProgress {
 		return
 	}
-	r := stream.ToolResult{ID: u.ToolCallID, ParentToolCallID: u.ParentToolCallID, Output: u.Output(), IsError: u.Status == wire.StatusFailed, Spent: u.Spent.Of()}
+	r := stream.ToolResult{ID: u.ToolCallID, ParentToolCallID: u.ParentToolCallID, Output: u.Output(), IsError: u.Status == wire.StatusFailed, Spent: u.Spent}
 	s.speak.Drop(r.ID)
 	s.ended(r.ID, false) // who worked for the call says no more
 	s.release(r.ParentToolCallID)
@@ -196,7 +190,7 @@ func (s *told) retell(u wire.Update) {
 		output = u.Output
 	case wire.Guidance:
 		m.code = sgrCyan
-	case wire.AnswerUpdate:
+	case wire.Answered:
 		m.code = sgrYellow
 	case wire.StateChange:
 		m.code = sgrYellow

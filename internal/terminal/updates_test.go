@@ -88,12 +88,12 @@ func TestAStoryIsRetoldAsItWasTold(t *testing.T) {
 
 func TestAnEndIsRetoldWithAllThatItSays(t *testing.T) {
 	for _, end := range []loop.End{
-		{Reason: loop.StopMaxIterations, Iterations: 5, Limit: 2, Cost: stream.USD(1), Unknown: 2, Duration: time.Minute},
+		{Reason: loop.StopMaxIterations, Iterations: 5, Limit: 2, Cost: stream.USD(1), Unknown: 2, Duration: stream.Duration(time.Minute)},
 		{Reason: loop.StopPromise, Promise: "DONE", Iterations: 3, Verified: "go test passed"},
 		{Reason: loop.StopPermissionDenied, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm"}}, Hats: []loop.HatCost{{Hat: "planner", Runs: 2, Cost: stream.USD(1), Incomplete: true}}},
 	} {
 		u, _ := wire.Decode(toldOf([]step{{own: end}})[0].JSON).(wire.End)
-		got := u.Of()
+		got := u.End
 		if wire.EndText(got) != wire.EndText(end) {
 			t.Errorf("%s\nis retold as\n%s", wire.EndText(end), wire.EndText(got))
 		}

@@ -26,7 +26,6 @@ func TestFramesArriveWhole(t *testing.T) {
 	}
 	status.Last = nil // of a loop that has ended before, which nobody drives
 	end.Status = status
-	end.Tree = "" // for a program that holds the loop, which has no window
 	window, keeper := net.Pipe()
 	c := newConnection(window, nil)
 	go c.listen(bufio.NewReader(window))

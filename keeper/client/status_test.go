@@ -47,7 +47,7 @@ func fill(v reflect.Value, depth int) {
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64, reflect.Int32:
-		v.SetInt(7)
+		v.SetInt(7 * int64(time.Millisecond)) // a time is in milliseconds
 	case reflect.Float64:
 		v.SetFloat(0.5)
 	}
@@ -57,7 +57,7 @@ func fill(v reflect.Value, depth int) {
 func TestAStatusArrivesAsItIs(t *testing.T) {
 	var want, got loop.Status
 	fill(reflect.ValueOf(&want).Elem(), 0)
-	want.Last.Status, want.Last.Unanswered, want.Last.Tree = loop.Status{}, nil, "" // no record has these
+	want.Last.Status, want.Last.Unanswered = loop.Status{}, nil // no record has these
 	data, err := json.Marshal(Frame{Kind: Status, Status: &want})
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func (l *questions) openDesk() *ask.Desk {
 					l.events.emit(loop.Asked{Question: q})
 					return
 				}
-				l.events.emit(loop.Answered{Question: q, Answer: *a})
+				l.events.emit(loop.AnswerTo(q, *a))
 				l.exec.Activity.Excuse()
 			},
 			Changed: func() {

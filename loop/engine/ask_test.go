@@ -227,7 +227,7 @@ func TestTheUsersTimeIsNotTheAgents(t *testing.T) {
 				<-got
 			}, promise)
 		end := r.over(loop.StopPromise, 2)
-		if end.Duration > time.Minute || r.log.ends[0].Duration > time.Minute || r.log.ends[0].Outcome != loop.OutcomeOK {
+		if end.Duration > stream.Duration(time.Minute) || r.log.ends[0].Duration > stream.Duration(time.Minute) || r.log.ends[0].Outcome != loop.OutcomeOK {
 			t.Errorf("it took %v, %v", end.Duration, r.log.ends[0].Duration)
 		}
 	})

@@ -86,7 +86,7 @@ func TestAReviewerAsks(t *testing.T) {
 			t.Fatal(err)
 		}
 		end := r.over(loop.StopPromise, 2)
-		if !slices.Equal(got, []backends.Answer{{Yes: true}}) || end.Duration > 11*time.Minute {
+		if !slices.Equal(got, []backends.Answer{{Yes: true}}) || end.Duration > stream.Duration(11*time.Minute) {
 			t.Errorf("told %+v after %v", got, end.Duration)
 		}
 		wait := slices.Index(r.log.lines, "state waiting permission")
@@ -204,7 +204,7 @@ func TestAgentsOfAStepAsk(t *testing.T) {
 			})
 		close(begun)
 		end := r.Wait()
-		if end.Reason != loop.StopPromise || !slices.Equal(last, []backends.Answer{{Yes: true}, {Yes: true}}) || end.Duration > time.Minute {
+		if end.Reason != loop.StopPromise || !slices.Equal(last, []backends.Answer{{Yes: true}, {Yes: true}}) || time.Duration(end.Duration) > time.Minute {
 			t.Errorf("told %+v, over: %+v", last, end)
 		}
 		if r.log.count("asked Bash make") != 2 || r.log.count("answered moot") != 1 || r.log.count("answered loop") != 1 {

@@ -201,7 +201,7 @@ func TestAPauseWaitsForAllTasksSideBySide(t *testing.T) {
 // One that falls silent is ended alone, and has its turn again: those beside it go on.
 func TestATaskBesideOthersThatFallsSilent(t *testing.T) {
 	silent := run{lasts: time.Hour}
-	retries := run{lasts: 15 * time.Minute, events: []stream.Event{stream.Retry{Delay: time.Hour}}}
+	retries := run{lasts: 15 * time.Minute, events: []stream.Event{stream.Retry{Delay: stream.Duration(time.Hour)}}}
 	for name, tt := range map[string]struct {
 		one, two, three []run
 		why             loop.StopReason

@@ -65,7 +65,7 @@ func TestNextEndsAllThatWorkAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		end := r.Wait()
-		if end.Reason != loop.StopPromise || end.Iterations != 2 || end.Cost != stream.USD(2) || len(tr.order) != 4 || end.Duration > time.Minute || tr.now != 0 {
+		if end.Reason != loop.StopPromise || end.Iterations != 2 || end.Cost != stream.USD(2) || len(tr.order) != 4 || time.Duration(end.Duration) > time.Minute || tr.now != 0 {
 			t.Errorf("%+v, %q\n%s", end, tr.order, strings.Join(r.log.lines, "\n"))
 		}
 	})

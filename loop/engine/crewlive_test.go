@@ -142,7 +142,7 @@ func TestNextEndsAllSteps(t *testing.T) {
 		}
 		end := r.Wait()
 		if slices.Sort(tr.order); !slices.Equal(tr.order, []string{"a", "a", "b", "b", "c"}) || end.Reason != loop.StopPromise || end.Iterations != 2 ||
-			end.Cost != stream.USD(5) || end.Duration > 10*time.Second || r.log.has("warning") {
+			end.Cost != stream.USD(5) || time.Duration(end.Duration) > 10*time.Second || r.log.has("warning") {
 			t.Errorf("%q, %+v\n%q", tr.order, end, r.log.lines)
 		}
 		if !r.log.has("guidance g1 late") || !strings.Contains(tr.prompt("a", 1), "mind this") {

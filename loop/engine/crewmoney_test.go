@@ -33,7 +33,7 @@ func TestNobodyWaitsForEverForTheFirstAnswer(t *testing.T) {
 		r, tr := crewed(t, []string{"a b c"}, func(c *setup.Config) {
 			c.Limits.MaxCostUSD, c.Limits.MaxIterations, c.Limits.IdleTimeout = 2, 1, 0
 		}, map[string][]run{"a": {slow}, "b": {slow}, "c": {slow}})
-		if end := r.Wait(); end.Reason != loop.StopMaxIterations || tr.most != 3 || end.Duration > time.Hour+3*time.Minute {
+		if end := r.Wait(); end.Reason != loop.StopMaxIterations || tr.most != 3 || time.Duration(end.Duration) > time.Hour+3*time.Minute {
 			t.Errorf("%+v, %d at once", end, tr.most)
 		}
 	})

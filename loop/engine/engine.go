@@ -342,7 +342,7 @@ func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 		commits = l.snapshots.Commits()
 	})
 	l.events.emit(loop.IterationEnd{
-		Iteration: run.Iteration, Hat: run.Turn.Hat.Name, Outcome: r.Outcome, Duration: r.Exit.Duration,
+		Iteration: run.Iteration, Hat: run.Turn.Hat.Name, Task: run.TaskText, Outcome: r.Outcome, Duration: stream.Duration(r.Exit.Duration),
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.Problem, Skipped: res.SkippedLines,
 		Changes: changed, Denials: res.Denials, Commits: commits,

@@ -362,7 +362,7 @@ func (w *watcher) HandleLoop(e loop.Event) {
 	case loop.Asked:
 		line = "asked " + e.Title
 	case loop.Answered:
-		line = "answered " + e.Answer.Kind
+		line = "answered " + e.Kind
 	case loop.IterationStart:
 		line = fmt.Sprintf("begin %s", tell.OfMax(e.Iteration, e.MaxIterations))
 	case loop.IterationEnd:

@@ -97,7 +97,10 @@ func (in *inspection) Ask(g verify.Gate, verdicts []string) (result verify.Resul
 		return result, false
 	}
 	told := in.event(g, result.State)
-	told.Why, told.Code, told.Duration, told.Output, told.Problems = result.Why, result.Code, took, result.Output, result.Problems
+	told.Why, told.Duration, told.Output, told.Problems = result.Why, stream.Duration(took), result.Output, result.Problems
+	if result.Code >= 0 {
+		told.ExitCode = &result.Code
+	}
 	if after := l.state.Base.Cost; after != before {
 		told.Cost = stream.Cost{USD: after.USD - before.USD, Known: true}
 	}
@@ -107,7 +110,7 @@ func (in *inspection) Ask(g verify.Gate, verdicts []string) (result verify.Resul
 
 // event is what is told of a gate that is asked.
 func (in *inspection) event(g verify.Gate, state verify.State) loop.Verify {
-	v := loop.Verify{Gate: g, State: state, Command: in.check.Subject(g), Code: -1, Promised: in.state.Verification.Promised != ""}
+	v := loop.Verify{Gate: g, State: state, Command: in.check.Subject(g), Promised: in.state.Verification.Promised != ""}
 	if state == verify.Unchecked && (v.Promised || in.check.When == verify.OnUntil) {
 		v.Offer = loop.Offer{LoopID: in.id, Folder: in.cfg.Folder, Unchecked: true}
 	}

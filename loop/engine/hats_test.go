@@ -386,7 +386,7 @@ func TestAHatHasItsTime(t *testing.T) {
 		r := start(t, func(c *setup.Config) { team(c); c.Roles.Hats[0].Timeout, c.Limits.MaxFailures = 5*time.Minute, 4 }, slow, slow,
 			slow, publishes("plan.ready"), publishes("build.done"), promise)
 		end := r.over(loop.StopPromise, 6)
-		if n := r.log.count("timeout it took longer than a run of its hat may"); n != 3 || end.Duration > 20*time.Minute {
+		if n := r.log.count("timeout it took longer than a run of its hat may"); n != 3 || time.Duration(end.Duration) > 20*time.Minute {
 			t.Errorf("%d runs, %s\n%s", n, end.Duration, strings.Join(r.log.lines, "\n"))
 		}
 		if told := r.given(0); !strings.Contains(told, "You have 5m.") || strings.Contains(r.given(4), "You have") {

@@ -74,7 +74,7 @@ func TestCaps(t *testing.T) {
 				end := r.over(tt.why, tt.runs)
 				state, err := r.file.Load()
 				kept := tt.why == loop.StopFailures || tt.why == loop.StopStalled || tt.why == loop.StopPermissionDenied
-				if strings.HasPrefix(name, "cost") && end.Duration > 10*time.Second {
+				if strings.HasPrefix(name, "cost") && time.Duration(end.Duration) > 10*time.Second {
 					t.Errorf("it was ended after %v", end.Duration)
 				}
 				if kept != (err == nil) || kept && state.Active {
@@ -430,7 +430,7 @@ func TestABrokenStateFile(t *testing.T) {
 func TestARetryingAgentIsNotStalled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		patient := withTime(says("<promise>DONE</promise>"), 25*time.Minute)
-		patient.events = []stream.Event{stream.Retry{Attempt: 1, Delay: 20 * time.Minute, Kind: stream.KindOverloaded}}
+		patient.events = []stream.Event{stream.Retry{Attempt: 1, Delay: stream.Duration(20 * time.Minute), Kind: stream.KindOverloaded}}
 		start(t, nil, patient).over(loop.StopPromise, 1)
 	})
 }
@@ -475,7 +475,7 @@ func TestCancelAfterTheIteration(t *testing.T) {
 				r := start(t, nil, withTime(fails(stream.KindRateLimit, "429"), time.Minute))
 				time.Sleep(delay)
 				r.CancelAfterIteration()
-				if end := r.over(loop.StopCancelled, 1); end.Duration < time.Minute {
+				if end := r.over(loop.StopCancelled, 1); time.Duration(end.Duration) < time.Minute {
 					t.Errorf("the iteration was cut after %v", end.Duration)
 				}
 			})

@@ -168,7 +168,7 @@ func TestTokensAndTimeGoOn(t *testing.T) {
 		if want := first.engine.ending.end.Tokens; before.Tokens != want || end.Tokens != want.Plus(stream.Tokens{Input: 10, Output: 5}) {
 			t.Errorf("tokens %+v and %+v, %+v were used before", before.Tokens, end.Tokens, want)
 		}
-		if end.Duration-before.Spent != time.Second+time.Millisecond || before.Spent < time.Second {
+		if time.Duration(end.Duration)-before.Spent != time.Second+time.Millisecond || before.Spent < time.Second {
 			t.Errorf("it took %v, and %v before", end.Duration, before.Spent)
 		}
 	})

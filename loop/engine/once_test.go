@@ -90,7 +90,7 @@ func TestALoopStaysForItsNextIteration(t *testing.T) {
 				}
 				next <- struct{}{}
 			}
-			if end := r.over(loop.StopPromise, 3); end.Duration.Truncate(time.Second) != 6*time.Minute {
+			if end := r.over(loop.StopPromise, 3); time.Duration(end.Duration).Truncate(time.Second) != 6*time.Minute {
 				t.Errorf("it took %v", end.Duration)
 			}
 		})

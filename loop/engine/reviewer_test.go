@@ -123,7 +123,7 @@ func TestOnlyTheTagApproves(t *testing.T) {
 func TestAReviewersCostIsTheLoops(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{passes}, critic, costs(1, "<promise>DONE</promise>"), costs(0.5, "<promise>APPROVED</promise>"))
-		if end := r.over(loop.StopPromise, 2); end.Cost != stream.USD(1.5) || end.Tokens.Input != 20 || end.Duration < 3*time.Second {
+		if end := r.over(loop.StopPromise, 2); end.Cost != stream.USD(1.5) || end.Tokens.Input != 20 || time.Duration(end.Duration) < 3*time.Second {
 			t.Errorf("got %+v", end)
 		}
 	})
@@ -134,7 +134,7 @@ func TestAReviewersCostIsTheLoops(t *testing.T) {
 	bubble(t, func(t *testing.T) { // in the middle of it
 		r := verified(t, []checked{passes}, limited, costs(1, "<promise>DONE</promise>"), dear)
 		end := r.over(loop.StopMaxCost, 2)
-		if end.Cost != stream.USD(6) || end.Duration > time.Minute || end.Problem() != "what the agent promised is still to be verified" {
+		if end.Cost != stream.USD(6) || time.Duration(end.Duration) > time.Minute || end.Problem() != "what the agent promised is still to be verified" {
 			t.Errorf("got %+v", end)
 		}
 		left = r.engine.record.resumable()
@@ -156,7 +156,7 @@ func TestAReviewersCostIsTheLoops(t *testing.T) {
 			critic(c)
 			c.Verification.Check.Timeout, c.Limits.MaxDuration = 0, 10*time.Minute
 		}, promise, withTime(approves, time.Hour))
-		if end := r.over(loop.StopMaxTime, 2); end.Duration > 11*time.Minute {
+		if end := r.over(loop.StopMaxTime, 2); time.Duration(end.Duration) > 11*time.Minute {
 			t.Errorf("got %+v", end)
 		}
 	})

@@ -77,7 +77,7 @@ func TestASleepIsNoSilence(t *testing.T) {
 		r := start(t, nil, withTime(says("<promise>DONE</promise>"), 8*time.Minute))
 		time.Sleep(time.Minute)
 		r.engine.inbox.Do(func() { r.engine.exec.NotePause(5*time.Minute, 5*time.Minute) })
-		if end := r.over(loop.StopPromise, 1); end.Duration.Round(time.Second) != 3*time.Minute {
+		if end := r.over(loop.StopPromise, 1); time.Duration(end.Duration).Round(time.Second) != 3*time.Minute {
 			t.Errorf("it took %s", end.Duration)
 		}
 	})

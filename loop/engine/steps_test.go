@@ -145,7 +145,7 @@ func TestAChainOfThreeHandsOnWhatEachSaid(t *testing.T) {
 			"worker":  {speaks(3, "Mended.\n\n<promise>DONE</promise>")},
 		})
 		end := r.ended(tr, loop.StopPromise, "scout planner worker")
-		if end.Iterations != 1 || end.Cost != stream.USD(6) || end.Tokens.Input != 30 || end.Duration < 3*time.Second {
+		if end.Iterations != 1 || end.Cost != stream.USD(6) || end.Tokens.Input != 30 || time.Duration(end.Duration) < 3*time.Second {
 			t.Errorf("got %+v", end)
 		}
 		if e := r.log.ends[0]; e.ToolCalls != 3 || e.Turns != 6 || e.Text != "Mended.\n\n<promise>DONE</promise>" || e.Cost != stream.USD(6) {
@@ -266,7 +266,7 @@ func TestAnAgentThatFailsEndsItsIteration(t *testing.T) {
 				if got := strings.Join(tr.order, " "); tt.order != "" && got != tt.order || end.Error != tt.want || end.Reason != loop.StopFailures && end.Reason != loop.StopBackendError {
 					t.Errorf("%s: %s after %q\n%s", end.Reason, end.Error, got, strings.Join(r.log.lines, "\n"))
 				}
-				if end.Duration > time.Minute {
+				if time.Duration(end.Duration) > time.Minute {
 					t.Errorf("it took %v", end.Duration)
 				}
 				for _, line := range shown(r.log.agent) {
@@ -301,7 +301,7 @@ func TestWhatTheAgentsOfAnIterationSpendIsOneSum(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r, tr := crewed(t, tt.steps, limited, tt.plays)
 				end := r.ended(tr, loop.StopMaxCost, tt.order)
-				if end.Cost != stream.USD(tt.cost) || end.Duration > time.Minute {
+				if end.Cost != stream.USD(tt.cost) || time.Duration(end.Duration) > time.Minute {
 					t.Errorf("got %+v", end)
 				}
 				if !r.log.has("warning: $5.00 of $5.00 are spent") && !r.log.has("of $5.00 are spent") {
@@ -374,7 +374,7 @@ func TestAnAgentOfAStepMayWait(t *testing.T) {
 			r := <-begun
 			r.engine.inbox.Do(func() { r.engine.runs.handle(stream.Text{Delta: "found", ParentToolCallID: "step-1-1-2"}) })
 		}
-		waits.events, waits.lasts = []stream.Event{stream.Retry{Attempt: 1, Delay: 20 * time.Minute}}, 21*time.Minute
+		waits.events, waits.lasts = []stream.Event{stream.Retry{Attempt: 1, Delay: stream.Duration(20 * time.Minute)}}, 21*time.Minute
 		r, tr := crewed(t, []string{"a b", "c"}, func(c *setup.Config) { c.Limits.IdleTimeout = 2 * time.Minute }, map[string][]run{
 			"a": {waits}, "b": {speaks}, "c": {says("<promise>DONE</promise>")},
 		})
@@ -390,7 +390,7 @@ func TestOneSilentAgentOfSeveralIsNoticed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		hangs, waits, talks := speaks(1, "x"), says("y"), speaks(1, "z")
 		hangs.lasts, talks.lasts = time.Hour, time.Hour
-		waits.events, waits.lasts = []stream.Event{stream.Retry{Attempt: 1, Delay: 20 * time.Minute}}, time.Hour
+		waits.events, waits.lasts = []stream.Event{stream.Retry{Attempt: 1, Delay: stream.Duration(20 * time.Minute)}}, time.Hour
 		r, tr := crewed(t, []string{"talks waits hangs", "last"}, func(c *setup.Config) { c.Limits.IdleTimeout, c.Limits.MaxFailures = 2*time.Minute, 1 }, map[string][]run{
 			"talks": {talks}, "waits": {waits}, "hangs": {hangs}, "last": {says("never")},
 		})
@@ -403,7 +403,7 @@ func TestOneSilentAgentOfSeveralIsNoticed(t *testing.T) {
 			says()
 		}
 		end := r.Wait()
-		if want := "step 1 of 2 (hangs): no output for longer than the idle timeout"; end.Error != want || r.log.ends[0].Outcome != loop.OutcomeTimeout || r.log.ends[0].Error != want || end.Duration > 3*time.Minute {
+		if want := "step 1 of 2 (hangs): no output for longer than the idle timeout"; end.Error != want || r.log.ends[0].Outcome != loop.OutcomeTimeout || r.log.ends[0].Error != want || time.Duration(end.Duration) > 3*time.Minute {
 			t.Errorf("%+v\n%s", end, strings.Join(r.log.lines, "\n"))
 		}
 	})

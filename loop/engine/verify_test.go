@@ -266,7 +266,7 @@ func TestACheckThatWasSuspendedHasItsTime(t *testing.T) {
 		r := verified(t, []checked{{prints: "ok", lasts: 12 * time.Minute}}, nil, promise)
 		time.Sleep(2 * time.Minute)
 		r.engine.inbox.Do(func() { r.engine.state.Run.Stopped = 5 * time.Minute })
-		if end := r.over(loop.StopPromise, 1); end.Duration > 8*time.Minute {
+		if end := r.over(loop.StopPromise, 1); time.Duration(end.Duration) > 8*time.Minute {
 			t.Errorf("it counts %v", end.Duration)
 		}
 	})
@@ -330,7 +330,7 @@ func TestAPromiseInTheLastRunOfALimitIsVerified(t *testing.T) {
 	bubble(t, func(t *testing.T) { // its time counts, and ends it
 		r := verified(t, []checked{{prints: failedTest, code: 1, lasts: 5 * time.Minute}}, func(c *setup.Config) { c.Limits.MaxDuration = 10 * time.Minute }, promise)
 		end := r.over(loop.StopMaxTime, 2)
-		if end.Duration < 10*time.Minute || end.Duration > 11*time.Minute || end.Problem() != "what the agent promised is still to be verified" {
+		if time.Duration(end.Duration) < 10*time.Minute || time.Duration(end.Duration) > 11*time.Minute || end.Problem() != "what the agent promised is still to be verified" {
 			t.Errorf("took %v, %q", end.Duration, end.Problem())
 		}
 	})
@@ -342,7 +342,7 @@ func TestTimeEndsACheckThatIsStillToBeDone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{{lasts: time.Hour}},
 			func(c *setup.Config) { c.Verification.Check.Timeout, c.Limits.MaxDuration = 0, 10*time.Minute }, promise)
-		if end := r.over(loop.StopMaxTime, 1); end.Duration > 11*time.Minute || r.log.has("verify unchecked") {
+		if end := r.over(loop.StopMaxTime, 1); time.Duration(end.Duration) > 11*time.Minute || r.log.has("verify unchecked") {
 			t.Errorf("got %+v", end)
 		}
 		left = r.engine.record.resumable()

@@ -136,10 +136,10 @@ func (f *Feed) hear(it journal.Item) {
 		u, _ := wire.Decode(it.JSON).(wire.ErrorUpdate)
 		f.progress.failed(u.Message)
 	case wire.KindIteration:
-		if u, _ := wire.Decode(it.JSON).(wire.Iteration); u.Phase == wire.PhaseBegin {
-			f.progress.begins()
-		} else {
+		if u, isOver := wire.Decode(it.JSON).(wire.IterationEnd); isOver {
 			f.progress.failed(u.Error)
+		} else {
+			f.progress.begins()
 		}
 	case wire.KindEnd:
 		u, _ := wire.Decode(it.JSON).(wire.End)

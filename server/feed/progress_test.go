@@ -72,7 +72,7 @@ func TestProgressOfALoop(t *testing.T) {
 		})
 		f.Handle(call)
 		time.Sleep(time.Second)
-		f.HandleLoop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12*time.Minute + 3*time.Second})
+		f.HandleLoop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: stream.Duration(12*time.Minute + 3*time.Second)})
 		f.Close()
 
 		var got []string
@@ -129,11 +129,11 @@ func TestReportText(t *testing.T) {
 
 func TestEndText(t *testing.T) {
 	for want, e := range map[string]loop.End{
-		"done: ALL GREEN after 1 iteration · $0.00 · 9s · nothing verified this":                              {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 1, Cost: stream.USD(0), Duration: 9 * time.Second},
-		"stopped after 50 iterations: iteration limit reached · cost unknown · 1h02m":                         {Reason: loop.StopMaxIterations, Iterations: 50, Duration: 62 * time.Minute},
-		"done: ALL GREEN after 2 iterations · cost unknown · 9s · verified: make passed · no file changed":    {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 2, Duration: 9 * time.Second, Verified: "make passed", Changes: &changes.Summary{}},
+		"done: ALL GREEN after 1 iteration · $0.00 · 9s · nothing verified this":                              {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 1, Cost: stream.USD(0), Duration: stream.Duration(9 * time.Second)},
+		"stopped after 50 iterations: iteration limit reached · cost unknown · 1h02m":                         {Reason: loop.StopMaxIterations, Iterations: 50, Duration: stream.Duration(62 * time.Minute)},
+		"done: ALL GREEN after 2 iterations · cost unknown · 9s · verified: make passed · no file changed":    {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 2, Duration: stream.Duration(9 * time.Second), Verified: "make passed", Changes: &changes.Summary{}},
 		"cancelled after 0 iterations · cost unknown · 0s":                                                    {Reason: loop.StopCancelled},
-		"failed after 5 iterations: too many failures in a row · cost unknown · 3s · 401 key is not accepted": {Reason: loop.StopFailures, Iterations: 5, Duration: 3 * time.Second, Error: "401 key is not accepted"},
+		"failed after 5 iterations: too many failures in a row · cost unknown · 3s · 401 key is not accepted": {Reason: loop.StopFailures, Iterations: 5, Duration: stream.Duration(3 * time.Second), Error: "401 key is not accepted"},
 		"ended after 2 iterations: new reason · cost unknown · 0s":                                            {Reason: "new_reason", Iterations: 2},
 	} {
 		if got := wire.EndText(e); got != want {

@@ -11,7 +11,6 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/documents"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -46,13 +45,13 @@ func (p *Problems) Tell(folder string, update []byte) {
 	case wire.KindVerify:
 		u, _ := wire.Decode(update).(wire.Verify)
 		switch {
-		case u.Gate == string(verify.DiagnosticsGate): // the editor shows them
+		case u.Gate == verify.DiagnosticsGate: // the editor shows them
 			p.Clear(folder)
-		case u.State != string(verify.Running) || u.Output == "":
+		case u.State != verify.Running || u.Output == "":
 			p.show(folder, foundIn(folder, u.Problems))
 		}
 	case wire.KindEnd:
-		if u, _ := wire.Decode(update).(wire.End); len(loop.StopReason(u.StopReason).Ending().Remedies) == 0 {
+		if u, _ := wire.Decode(update).(wire.End); len(u.Reason.Ending().Remedies) == 0 {
 			p.Clear(folder)
 		}
 	}

@@ -161,7 +161,7 @@ func TestClaudeTellsTheEndsOfItsAgents(t *testing.T) {
 		return `{"type":"system","subtype":"task_notification","tool_use_id":"` + id + `","status":"` + status + `","summary":"In a.go","usage":{"total_tokens":6550,"duration_ms":136}}`
 	}
 	said := claudeSays("s", claudeTextBlock("In a.go"), "t1", "")
-	spent := stream.Spent{Tokens: 6550, Duration: 136 * time.Millisecond}
+	spent := stream.Spent{Tokens: 6550, Duration: stream.Duration(136 * time.Millisecond)}
 	for name, c := range map[string]struct {
 		lines []string
 		want  []stream.ToolResult

@@ -317,8 +317,8 @@ func TestClaudeRetries(t *testing.T) {
 		`{"type":"system","subtype":"api_retry","attempt":2,"max_retries":10,"retry_delay_ms":1000,"error_status":null,"error":"unknown"}`,
 		`{"type":"system","subtype":"api_retry","attempt":3,"max_retries":10,"retry_delay_ms":1e30,"error_status":429,"error":"rate_limit"}`)
 	want := []stream.Retry{
-		{Attempt: 1, MaxAttempts: 10, Delay: 585 * time.Millisecond, Kind: stream.KindOverloaded, Message: "overloaded"},
-		{Attempt: 2, MaxAttempts: 10, Delay: time.Second, Kind: stream.KindNetwork, Message: "network error"},
+		{Attempt: 1, MaxAttempts: 10, Delay: stream.Duration(585 * time.Millisecond), Kind: stream.KindOverloaded, Message: "overloaded"},
+		{Attempt: 2, MaxAttempts: 10, Delay: stream.Duration(time.Second), Kind: stream.KindNetwork, Message: "network error"},
 		{Attempt: 3, MaxAttempts: 10, Kind: stream.KindRateLimit, Message: "rate_limit"},
 	}
 	if got := only[stream.Retry](events); !reflect.DeepEqual(got, want) {

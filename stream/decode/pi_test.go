@@ -135,7 +135,7 @@ func TestPiFailedAttemptIsTakenBack(t *testing.T) {
 	if errs := only[stream.Error](events); len(errs) != 1 || errs[0].Kind != stream.KindServer {
 		t.Errorf("errors %+v, want one server error", errs)
 	}
-	if retries := only[stream.Retry](events); len(retries) != 1 || retries[0].Delay != 2*time.Second || retries[0].MaxAttempts != 3 {
+	if retries := only[stream.Retry](events); len(retries) != 1 || retries[0].Delay != stream.Duration(2*time.Second) || retries[0].MaxAttempts != 3 {
 		t.Errorf("retries %+v", retries)
 	}
 	if result.Failure != nil || result.Text != "good" || result.EarlierPromise != "" {

@@ -35,8 +35,8 @@ func tokensOf(input, output, cacheRead, cacheWrite jsoncursor.Int) stream.Tokens
 // milliseconds is a waiting time, 0 for anything that can't be one.
 type milliseconds struct{ jsoncursor.Int }
 
-func (n milliseconds) duration() time.Duration {
-	return time.Duration(min(int64(n.Int), stream.MaxDelay.Milliseconds())) * time.Millisecond
+func (n milliseconds) duration() stream.Duration {
+	return stream.Duration(min(int64(n.Int), stream.MaxDelay.Milliseconds())) * stream.Duration(time.Millisecond)
 }
 
 // amount is a Cost in dollars.

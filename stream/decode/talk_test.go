@@ -26,7 +26,7 @@ func TestAnAgentThatIsTalkedToReadsAsOneThatIsNot(t *testing.T) {
 				var own []string
 				for line := range strings.SplitSeq(string(golden), "\n") { // but for who is at work, and when, and that the prompt was read
 					if !strings.Contains(line, `"event":"SessionStart"`) && !strings.Contains(line, `"event":"Heard"`) {
-						own = append(own, regexp.MustCompile(`"(delay|lines)":\d+`).ReplaceAllString(line, ""))
+						own = append(own, regexp.MustCompile(`"(delayMs|lines)":\d+`).ReplaceAllString(line, ""))
 					}
 				}
 				said[i] = strings.Join(own, "\n")

@@ -52,7 +52,7 @@ type ChangedPlace struct {
 // ChangedIteration is how much an iteration changed.
 type ChangedIteration struct {
 	Iteration int `json:"iteration"`
-	wire.Changes
+	changes.Summary
 	Text string `json:"text"`
 }
 

@@ -9,12 +9,13 @@ import (
 	"github.com/yuin/goldmark"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 func workOf(title string, changes ...worktree.Change) Work {
-	return Work{wire.Receipt{LoopID: "ralph-a", End: wire.End{Title: title}, Rows: []wire.Detail{
+	return Work{wire.Receipt{LoopID: "ralph-a", End: wire.End{End: loop.End{Title: title}}, Rows: []wire.Detail{
 		{Label: "Ended", Text: "2026-01-02 12:00:00"}, {Label: "Result", Text: "done: DONE after 2 iterations"},
 		{Label: "Asked", Text: "Fix the parser"}, {Text: "and its tests"}, {Label: "Changed", Text: "9 files changed"},
 		{Label: "Commits", Text: "1a2b3c4d5 One"}, {Text: "2b3c4d5e6 Two"}, {Label: "Goes on", Text: "no"},

@@ -26,24 +26,24 @@ type HistoryResult struct {
 // PastLoop is a loop that ended. What isn't known of one that was never ended
 // is left out.
 type PastLoop struct {
-	LoopID         string       `json:"loopId"`
-	Title          string       `json:"title"` // of the prompt, one line
-	Backend        string       `json:"backend,omitempty"`
-	StartedAt      time.Time    `json:"startedAt"`
-	StopReason     string       `json:"stopReason"`
-	Promise        string       `json:"promise,omitempty"`
-	Iterations     int          `json:"iterations"`
-	Cost           stream.Cost  `json:"costUsd,omitzero"`
-	Tokens         *wire.Tokens `json:"tokens,omitempty"`
-	DurationMs     int64        `json:"durationMs"`
-	Error          string       `json:"error,omitempty"`
-	SessionFileURI string       `json:"sessionFileUri"`
-	Branch         string       `json:"branch,omitempty"`   // of the worktree that it worked in
-	LandedOn       string       `json:"landedOn,omitempty"` // the branch that has its work, where the worktree has landed
-	Commit         string       `json:"commit,omitempty"`   // of that branch then
-	Text           string       `json:"text"`               // how it ended, and what became of its branch, in one line
-	Class          wire.Class   `json:"class"`
-	Talks          []wire.Talk  `json:"talks,omitempty"` // as in a status
+	LoopID         string          `json:"loopId"`
+	Title          string          `json:"title"` // of the prompt, one line
+	Backend        string          `json:"backend,omitempty"`
+	StartedAt      time.Time       `json:"startedAt"`
+	StopReason     string          `json:"stopReason"`
+	Promise        string          `json:"promise,omitempty"`
+	Iterations     int             `json:"iterations"`
+	Cost           stream.Cost     `json:"costUsd,omitzero"`
+	Tokens         stream.Tokens   `json:"tokens,omitzero"`
+	Duration       stream.Duration `json:"durationMs"`
+	Error          string          `json:"error,omitempty"`
+	SessionFileURI string          `json:"sessionFileUri"`
+	Branch         string          `json:"branch,omitempty"`   // of the worktree that it worked in
+	LandedOn       string          `json:"landedOn,omitempty"` // the branch that has its work, where the worktree has landed
+	Commit         string          `json:"commit,omitempty"`   // of that branch then
+	Text           string          `json:"text"`               // how it ended, and what became of its branch, in one line
+	Class          wire.Class      `json:"class"`
+	Talks          []wire.Talk     `json:"talks,omitempty"` // as in a status
 }
 
 // PromptsParams is the argument of ralph.loop.prompts.
@@ -106,7 +106,7 @@ func PastOf(p loop.Past) PastLoop {
 	if end, ok := loop.RecordOf(p.Entry); ok {
 		past.Text, past.Class = wire.EndText(end), end.Reason.Ending().Class
 		past.StopReason, past.Promise, past.Iterations, past.Error = string(end.Reason), end.Promise, end.Iterations, stream.Plain(end.Error)
-		past.Cost, past.DurationMs, past.Tokens = wire.CostOf(end.Cost), end.Duration.Milliseconds(), wire.TokensOf(end.Tokens)
+		past.Cost, past.Duration, past.Tokens = wire.CostOf(end.Cost), end.Duration, history.TokensOf(end.Tokens)
 	}
 	return past
 }

@@ -252,14 +252,11 @@ func headOf(update json.RawMessage) (told, bool) {
 	if wire.KindOf(update) != wire.KindIteration {
 		return told{}, false
 	}
-	u, ok := wire.Decode(update).(wire.Iteration)
-	if !ok {
-		return told{}, false
-	}
-	isOver := u.Phase != wire.PhaseBegin
-	head := terminal.Line(u.Text)
+	u := wire.Decode(update)
+	iteration, isOver, ok := wire.IterationOf(u)
+	head := terminal.Line(wire.SaidIn(u).Text)
 	if isOver {
-		head = fmt.Sprintf("iteration %d: %s", u.Iteration, head)
+		head = fmt.Sprintf("iteration %d: %s", iteration, head)
 	}
-	return told{iteration: u.Iteration, head: head, isOver: isOver}, true
+	return told{iteration: iteration, head: head, isOver: isOver}, ok
 }

@@ -298,7 +298,7 @@ func asking() loop.Status {
 }
 
 func ended() loop.Status {
-	end := loop.End{Reason: loop.StopPromise, Iterations: 2, Cost: stream.USD(0.4), Duration: time.Minute}
+	end := loop.End{Reason: loop.StopPromise, Iterations: 2, Cost: stream.USD(0.4), Duration: stream.Duration(time.Minute)}
 	end.Status = loop.Status{LoopID: "ralph-docs", Folder: "/home/me/docs", Title: "Proofread the manual", State: loop.StateEnded, StopReason: loop.StopPromise, Iteration: 2, GivenUp: true}
 	st := loop.Status{LoopID: "ralph-docs", Folder: "/home/me/docs", State: wire.StateIdle, Last: &end}
 	return st
@@ -309,7 +309,7 @@ func tellParser(s *tale) {
 	for i := 1; i <= 2; i++ {
 		s.tell(loop.IterationStart{Iteration: i, MaxIterations: 50}, fmt.Sprintf("Run **%d**: I look at the lexer.\n\n- first\n- second\n", i),
 			stream.ToolCall{ID: "c", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}, stream.ToolResult{ID: "c"},
-			loop.IterationEnd{Iteration: i, Outcome: loop.OutcomeOK, Cost: stream.USD(0.7), Duration: 90 * time.Second})
+			loop.IterationEnd{Iteration: i, Outcome: loop.OutcomeOK, Cost: stream.USD(0.7), Duration: stream.Duration(90 * time.Second)})
 	}
 	s.tell(loop.IterationStart{Iteration: 3, MaxIterations: 50}, "Now the parser, which has a long function whose name is nowhere explained, so I read all of it before I touch it.\n")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -166,7 +167,7 @@ func (w *Window) Wait() (loop.End, error) {
 		}
 	}
 	now := w.Status()
-	return loop.End{Reason: why, Iterations: now.Iteration, Cost: now.Cost, Unknown: now.UnknownCosts, Tokens: now.Tokens, Duration: now.Elapsed, Status: now}, nil
+	return loop.End{Reason: why, Iterations: now.Iteration, Cost: now.Cost, Unknown: now.UnknownCosts, Tokens: now.Tokens, Duration: stream.Duration(now.Elapsed), Status: now}, nil
 }
 
 // openingPatience is how long the first iteration may take to begin until nobody waits for warnings any more.
@@ -184,7 +185,7 @@ func OpeningWarnings(c *client.Connection, caught <-chan os.Signal) iter.Seq[str
 					if !yield(u.Message) {
 						return
 					}
-				case wire.Iteration, wire.End:
+				case wire.Iteration, wire.IterationEnd, wire.End:
 					return
 				case wire.StateChange: // it waits for something
 					if u.State != loop.StateRunning && u.State != loop.StateStarting {

@@ -151,7 +151,7 @@ func begins(n int) string {
 }
 
 func ends(n int) string {
-	return string(lsptest.JSON(new(wire.Projector).Loop(loop.IterationEnd{Iteration: n, Outcome: loop.OutcomeOK, Cost: stream.USD(0.1), Duration: time.Minute})))
+	return string(lsptest.JSON(new(wire.Projector).Loop(loop.IterationEnd{Iteration: n, Outcome: loop.OutcomeOK, Cost: stream.USD(0.1), Duration: stream.Duration(time.Minute)})))
 }
 
 func chunk(text string) string {

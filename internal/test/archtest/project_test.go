@@ -100,7 +100,7 @@ var picture = Rules{
 		"server/documents":         {"agents", "internal/lazy", "plan", "server/client", "server/rpc", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths", "stream/promises"},
 		"server/turns":             {},
 		"server/refusal":           {"service", "server/rpc", "wire"},
-		"server/findings":          {"internal/paths", "loop", "server/client", "server/documents", "stream", "verify", "wire"},
+		"server/findings":          {"internal/paths", "server/client", "server/documents", "stream", "verify", "wire"},
 		"server/session":           {"backends", "config", "server/client", "server/feed", "server/findings", "server/rpc", "server/turns", "stream", "wire", "wire/answers"},
 		"server/permission":        {"loop", "loop/ask", "server/refusal", "server/rpc", "server/session", "wire"},
 		"server/folders":           {"service", "keeper/client", "internal/caller", "changes", "internal/paths", "journal", "loop", "loopstate", "server/feed", "server/permission", "server/refusal", "server/session", "wire", "wire/answers", "worktree"},

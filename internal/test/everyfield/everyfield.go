@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 // Fill sets each field of what a pointer leads to. It names those that can't be sent, but for unexported ones whose paths
@@ -34,19 +32,21 @@ type filler struct {
 func (f *filler) fill(v reflect.Value, path string) {
 	f.n++
 	switch v.Type() {
-	case reflect.TypeFor[limits.Duration](): // milliseconds on the wire
-		v.SetInt(int64(time.Duration(f.n) * time.Millisecond))
-		return
 	case reflect.TypeFor[json.RawMessage]():
 		v.SetBytes(fmt.Appendf(nil, `"text %d"`, f.n))
 		return
 	}
 	switch v.Kind() {
+	case reflect.Int64:
+		v.SetInt(int64(f.n%100 + 1))
+		if v.Type().Implements(reflect.TypeFor[json.Marshaler]()) { // a time, in milliseconds on the wire
+			v.SetInt(int64(time.Duration(f.n) * time.Millisecond))
+		}
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.String:
 		v.SetString(fmt.Sprint("text ", f.n))
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32:
 		v.SetInt(int64(f.n%100 + 1))
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
 		v.SetUint(uint64(f.n%100 + 1))

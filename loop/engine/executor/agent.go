@@ -225,7 +225,7 @@ func (m *agentRun) own(e stream.Event) {
 		c.answered(m, m.goesOn)
 		m.lookAtCap()
 	case stream.Retry:
-		m.patience = time.Now().Add(e.Delay)
+		m.patience = time.Now().Add(time.Duration(e.Delay))
 		c.x.Handle(e)
 	case stream.Moot:
 		c.x.Desk.TakeBack(m.Call.ID, e.ID)

@@ -38,7 +38,7 @@ func (s *Subagent) Begin() {
 
 // End tells what it came to, and what it used.
 func (s *Subagent) End(output string, isError bool) {
-	s.spent.Duration = time.Since(s.began).Round(time.Millisecond)
+	s.spent.Duration = stream.Duration(time.Since(s.began).Round(time.Millisecond))
 	s.Show(stream.ToolResult{ID: s.Call.ID, Output: output, IsError: isError, Spent: s.spent})
 }
 

@@ -6,13 +6,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // EndOf is how the loop stands when it ends after a run.
 func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 	end := loop.End{
 		Reason: why, Iterations: p.Status.Iteration, Cost: p.Base.Cost, Unknown: p.Base.Unknown,
-		Hats: p.Base.Hats.WithRuns(p.Known.Queue.Runs), Tokens: p.Base.Tokens, Duration: p.Base.Elapsed,
+		Hats: p.Base.Hats.WithRuns(p.Known.Queue.Runs), Tokens: p.Base.Tokens, Duration: stream.Duration(p.Base.Elapsed),
 	}
 	switch why {
 	case loop.StopPromise:

@@ -69,7 +69,7 @@ func (p *State) Follow(e stream.Event) (c Consequences) {
 
 // RetryOf is what an agent waits for.
 func RetryOf(e stream.Retry) *loop.RetryStatus {
-	return &loop.RetryStatus{Attempt: e.Attempt, ResumeAt: time.Now().Add(e.Delay), Reason: string(e.Kind)}
+	return &loop.RetryStatus{Attempt: e.Attempt, ResumeAt: time.Now().Add(time.Duration(e.Delay)), Reason: string(e.Kind)}
 }
 
 // CountUsage takes over what the run has used so far. It returns a warning when
