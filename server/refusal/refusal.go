@@ -19,12 +19,6 @@ func Invalid(key, format string, args ...any) error {
 	return &wire.Failure{Key: key, Err: fmt.Errorf(format, args...)}
 }
 
-// IsInvalid says whether an error is for what no command can have, and not for how things stand.
-func IsInvalid(err error) bool {
-	known, ok := errors.AsType[*rpc.Error](Of(err))
-	return ok && known.Code == rpc.CodeInvalidParams
-}
-
 // Reason is the data.reason that an error has for a client, "" for none.
 func Reason(err error) string {
 	known, _ := errors.AsType[*rpc.Error](Of(err))
