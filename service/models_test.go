@@ -1,0 +1,96 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
+)
+
+// A model is told of the loops of the client's folders, whoever has begun them: of one that can go on as it stands, of one that is
+// over as it ended.
+func TestAModelLooksAtLoops(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	root := paths.Real(t.TempDir())
+	files := func(folder string) config.Files { return config.FilesOf(folder, nil) }
+	m := &Models{Service: &Service{Files: files}, Starter: Starter{Files: files}}
+	folder := func(name string) string {
+		dir := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Join(dir, ".pi"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	done, left, none := folder("done"), folder("left"), folder("none")
+	text := func(id string) string {
+		return fmt.Sprintf("---\nactive: true\niteration: 4\nmax_iterations: 9\nloop_id: %q\n---\n\nBuild it\n", id)
+	}
+	for _, e := range []registry.Entry{
+		{LoopID: "ralph-done", Folder: done, EndedAt: time.Now(), End: fmt.Appendf(nil, `{"stopReason":%q,"promise":"DONE","iterations":4}`, loop.StopPromise), State: text("ralph-done")},
+		{LoopID: "ralph-left", Folder: left, State: text("ralph-left")},
+	} {
+		if err := registry.Set(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(left, ".pi", "ralph-loop.local.md"), []byte(text("ralph-left")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	call := func(name, input string, folders ...string) (answers.ToolResult, error) {
+		p := answers.ToolParams{Name: name, Input: []byte(input)}
+		for _, dir := range folders {
+			p.Folders = append(p.Folders, wire.FileURI(dir))
+		}
+		return m.Call(t.Context(), p)
+	}
+	for _, tt := range []struct {
+		folders []string
+		want    []string
+	}{
+		{[]string{none}, []string{"no Ralph loop has run here"}},
+		{[]string{done}, []string{"(ralph-done): done"}},
+		{[]string{done, left, none}, []string{"(ralph-left): interrupted", "(ralph-done): done"}},
+	} {
+		got, err := call(answers.ToolStatus, "{}", tt.folders...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := got.Text
+		for _, want := range tt.want { // in this order
+			_, after, found := strings.Cut(rest, want)
+			if rest = after; !found {
+				t.Errorf("%v: no %q in %s", tt.folders, want, got.Text)
+			}
+		}
+	}
+	if got, err := call(answers.ToolStatus, "{}", none, done); err != nil || strings.Contains(got.Text, "ralph-left") {
+		t.Errorf("a loop of another folder is told: %s, %v", got.Text, err)
+	}
+	if _, err := call(answers.ToolSteer, `{"text":"x"}`, done, left); err == nil {
+		t.Error("what doesn't run is told something")
+	}
+	for _, offer := range []wire.Command{
+		{Command: wire.CommandSteer, Arguments: []any{&wire.SteerParams{LoopParams: wire.LoopParams{LoopID: "ralph-left", Folder: wire.FileURI(left)}, Text: "x"}}},
+		{Command: wire.CommandSteer, Arguments: []any{&wire.SteerParams{LoopParams: wire.LoopParams{LoopID: "ralph-left", Folder: wire.FileURI(done)}, Text: "x"}}},
+	} {
+		if _, err := m.Agreed(t.Context(), offer); !errors.Is(err, loop.ErrNotRunning) {
+			t.Errorf("%+v: %v", offer, err)
+		}
+	}
+	if _, err := m.Agreed(t.Context(), wire.Command{Command: wire.CommandCancel, Arguments: []any{wire.LoopParams{}}}); err == nil {
+		t.Error("what Call doesn't offer is done")
+	}
+	if reply, err := m.Agreed(t.Context(), wire.Command{Command: wire.CommandStart, Arguments: []any{&wire.StartParams{Folder: wire.FileURI(filepath.Join(root, "gone")), Prompt: "x"}}}); Told(err) == nil || Told(err).Reason != wire.ReasonNoFolder {
+		t.Errorf("%+v, %v", reply, err)
+	}
+}
