@@ -48,6 +48,7 @@ func (v *reviewer) work(ctx context.Context, p wire.LoopParams) (service.Work, e
 	if err != nil {
 		return service.Work{}, err
 	}
+	v.AwaitSaved(ctx)
 	return v.service.Work(ctx, w)
 }
 

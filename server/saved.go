@@ -30,7 +30,7 @@ func (s saver) StateSaved(folder, text string) {
 
 // FileSaved implements documents.Env.
 func (s saver) FileSaved(folder, path string) {
-	s.Work.Go(func() {
+	s.Saved(func() {
 		if err := loop.Saved(folder, paths.Real(path)); err != nil {
 			s.Log.Warn("what was saved counts as the work of a run that was cut off", "path", path, "error", err)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -80,25 +79,11 @@ func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("the agent's", "a.go", "b.go")
-	books, err := paths.State("changes")
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := dial(t, optedIn, dir)
 	c.status(dir, inState("interrupted"))
 	write("the user's", "b.go")
 	c.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": wire.FileURI(filepath.Join(dir, "b.go"))}})
-	proctest.Until(t, "it is the user's", func() bool {
-		noted, err := filepath.Glob(filepath.Join(books, state.LoopID+"-*", "saved"))
-		return err == nil && len(noted) == 1 && readFile(t, noted[0]) == "b.go\x00"
-	})
-	found, err := loop.SnapshotsIn(dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if done, err := found.Undoer.Undo(t.Context(), changes.Undo{Since: 1}); err != nil || len(done.Paths) != 1 {
-		t.Errorf("%+v, %v", done, err)
-	}
+	c.Must(c.Command(wire.CommandUndo, map[string]any{"folder": wire.FileURI(dir), "since": 1})) // at once, as a key does it
 	if a, b := readFile(t, filepath.Join(dir, "a.go")), readFile(t, filepath.Join(dir, "b.go")); a != "before" || b != "the user's" {
 		t.Errorf("%q and %q", a, b)
 	}

@@ -30,6 +30,39 @@ type Session struct {
 	Ctx   context.Context // ends with the editor
 	Leave context.CancelFunc
 	Work  sync.WaitGroup // everything that runs for a folder or a loop
+
+	saves sync.Mutex
+	told  chan struct{} // is closed when loops know all that was saved until now; nil: nothing was
+}
+
+// Saved tells loops beside the editor's messages of something that its user has saved.
+func (e *Session) Saved(tell func()) {
+	told := make(chan struct{})
+	e.saves.Lock()
+	before := e.told
+	e.told = told
+	e.saves.Unlock()
+	e.Work.Go(func() {
+		defer close(told)
+		tell()
+		if before != nil {
+			<-before
+		}
+	})
+}
+
+// AwaitSaved waits until loops know what was saved before: an undo must not take it for an agent's.
+func (e *Session) AwaitSaved(ctx context.Context) {
+	e.saves.Lock()
+	told := e.told
+	e.saves.Unlock()
+	if told == nil {
+		return
+	}
+	select {
+	case <-told:
+	case <-ctx.Done():
+	}
 }
 
 // New is the session of an editor. Its docs and its status are set before it is used.
