@@ -1,40 +1,11 @@
 local child = require('child')
 local expect = require('expect')
+local repositories = require('repositories')
 local it = _G.it
 
 local ten = '1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n'
 
-local function git(dir, ...)
-  local identity = { '-c', 'user.name=ann', '-c', 'user.email=ann@localhost' }
-  local command = vim.list_extend(vim.list_extend({ 'git' }, identity), { ... })
-  local done = vim.system(command, { cwd = dir, env = { HOME = dir } }):wait()
-  assert(done.code == 0, done.stderr)
-end
-
---- A repository with files, and scripts for the iterations of an agent.
-local function repository(files, ...)
-  local dir = child.folder()
-  for name, text in pairs(files) do
-    vim.fn.mkdir(vim.fs.dirname(dir .. '/' .. name), 'p')
-    child.write(dir .. '/' .. name, text)
-  end
-  for index, script in ipairs({ ... }) do
-    child.write(('%s/%d.sh'):format(dir, index), script)
-  end
-  git(dir, 'init', '-q', '--template=')
-  git(dir, 'add', '-A')
-  git(dir, 'commit', '-q', '-m', 'first')
-  return dir
-end
-
---- A Neovim in it, after a loop that ran the scripts.
-local function after_loop(files, ...)
-  local nvim = child.start({ dir = repository(files, ...) })
-  local count = select('#', ...)
-  nvim:command(("Ralph start --completion-promise=DONE 'agent: shell %d'"):format(count))
-  nvim:wait_event('RalphEnded', { stopReason = 'promise', iterations = count })
-  return nvim
-end
+local repository, after_loop = repositories.make, repositories.after_loop
 
 --- A Neovim that is started anew where another one was left.
 local function anew(nvim)
