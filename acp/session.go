@@ -168,7 +168,7 @@ func (a *Agent) loopsOf(folder string, past int, found func([]wire.LoopStatus, *
 		rpc.Command(a.sidecar, wire.CommandHistory, argument, func(over answers.HistoryResult, err *rpc.Error) {
 			for _, l := range over.Loops {
 				if !slices.ContainsFunc(there.Loops, func(t wire.LoopStatus) bool { return t.LoopID == l.LoopID }) {
-					there.Loops = append(there.Loops, wire.LoopStatus{LoopID: l.LoopID, Title: l.Title, Text: l.Text, Times: loop.Times{StartedAt: l.StartedAt}})
+					there.Loops = append(there.Loops, wire.LoopStatus{LoopID: l.LoopID, Title: l.Title, Summary: wire.Summary{Text: l.Text}, Times: loop.Times{StartedAt: l.StartedAt}})
 				}
 			}
 			found(there.Loops, err)
@@ -217,7 +217,7 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 				a.client.Reply(id, about, nil)
 				s.introduce()
 				if l.Live {
-					s.entitle(map[string]wire.LoopStatus{loopID: {Text: l.Text}})
+					s.entitle(map[string]wire.LoopStatus{loopID: {Summary: wire.Summary{Text: l.Text}}})
 					// what its agent has asked meanwhile
 					rpc.Command(a.sidecar, wire.CommandAnswer, wire.LoopParams{LoopID: loopID}, func(struct{}, *rpc.Error) {})
 				}

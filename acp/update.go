@@ -388,7 +388,7 @@ func (s *session) end(stopReason string) {
 			if l.LoopID != s.loopID {
 				continue
 			}
-			s.entitle(map[string]wire.LoopStatus{l.LoopID: {Text: l.Text}})
+			s.entitle(map[string]wire.LoopStatus{l.LoopID: {Summary: wire.Summary{Text: l.Text}}})
 			if l.Last == nil {
 				continue
 			}

@@ -35,7 +35,7 @@ type moon struct {
 const moonFolder = "file:///moon/m1"
 
 func newMoon() *moon {
-	return &moon{answered: make(chan wire.AnswerParams, 9), m1: wire.LoopStatus{LoopID: "m1", Folder: moonFolder, Title: "crater", Host: "rover", State: "running", Text: "1/9 · on rover", Live: true, Busy: true}}
+	return &moon{answered: make(chan wire.AnswerParams, 9), m1: wire.LoopStatus{LoopID: "m1", Folder: moonFolder, Title: "crater", Host: "rover", State: "running", Summary: wire.Summary{Text: "1/9 · on rover"}, Live: true, Busy: true}}
 }
 
 func (m *moon) Run(ctx context.Context, w service.Watcher) {
@@ -49,7 +49,7 @@ func (m *moon) Run(ctx context.Context, w service.Watcher) {
 func (m *moon) Loops() ([]wire.LoopStatus, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return []wire.LoopStatus{{LoopID: "m2", Folder: "file:///moon/m2", Title: "dust", Host: "rover", State: "ended", StopReason: "promise", Text: "done"}, m.m1}, "7 more aren't listed"
+	return []wire.LoopStatus{{LoopID: "m2", Folder: "file:///moon/m2", Title: "dust", Host: "rover", State: "ended", Ending: wire.Ending{StopReason: "promise"}, Summary: wire.Summary{Text: "done"}}, m.m1}, "7 more aren't listed"
 }
 
 func (m *moon) Find(p wire.LoopParams) string {

@@ -104,7 +104,7 @@ func TestEachAnswerCanBeReadAsAReply(t *testing.T) {
 		}
 	}
 	var r answers.Reply
-	if err := json.Unmarshal(lsptest.JSON(wire.StatusResult{Text: "one loop\n", Loops: []wire.LoopStatus{{Name: "Ralph", Line: "3/50"}}}), &r); err != nil {
+	if err := json.Unmarshal(lsptest.JSON(wire.StatusResult{Text: "one loop\n", Loops: []wire.LoopStatus{{Name: "Ralph", Summary: wire.Summary{Line: "3/50"}}}}), &r); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.Words(); got != "one loop\nRalph 3/50\n" {

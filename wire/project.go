@@ -158,7 +158,8 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), Worktree: worktreeOf(s.Worktree), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations, Tasks: TasksOf(s),
 		Condition: conditionOf(s), Times: sanitized(s.Times), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat),
-		Cost: projectCost(s), Time: TimeStatus{stream.Duration(s.Spent), stream.Duration(s.Limits.MaxDuration)}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
+		Usage: usageOf(s), Work: workOf(s), Owned: owned,
+		Ending: Ending{StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt)},
 	}
 	if s.Sandbox != "" {
 		out.Sandbox = &Walls{sandboxed, stream.Plain(s.Sandbox)}
@@ -166,25 +167,37 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{stream.Plain(b.Backend), stream.Plain(b.Version), stream.Plain(b.Provider), stream.Plain(b.Model)}
 	}
-	out.Tokens, out.Hats = history.TokensOf(s.Tokens), sanitized(s.Hats)
-	if s.Context > 0 {
-		out.Context = &Context{s.Context, s.ContextSize}
-	}
-	for _, q := range s.Quota {
-		q.Rejected = false
-		out.Quota = append(out.Quota, sanitized(q))
-	}
-	if s.Tool != nil {
-		out.Tool = &runningOf([]loop.ToolStatus{*s.Tool})[0]
-	}
-	out.Agents = runningOf(s.Agents.Outermost())
-	if r := s.Retry; r != nil {
-		out.Retry = &RetryStatus{sanitized(*r), stream.Plain(loop.WaitText(r.Reason))}
-	}
-	out.Questions, out.Allowed = questionsOf(s), allowedOf(s)
 	out.StateFileURI, out.SessionFileURI = FileURI(s.StateFile), SessionURI(s)
 	out.say(s)
 	return out
+}
+
+// usageOf is what a loop has used so far.
+func usageOf(s loop.Status) Usage {
+	u := Usage{Hats: sanitized(s.Hats), Time: TimeStatus{stream.Duration(s.Spent), stream.Duration(s.Limits.MaxDuration)}, Tokens: history.TokensOf(s.Tokens)}
+	if !s.Cost.IsZero() {
+		u.Cost = &CostStatus{CostOf(s.Cost).USD, "USD", s.Limits.MaxCostUSD, CostOf(s.IterationCost), s.UnknownCosts != 0, max(s.UnknownCosts, 0)}
+	}
+	if s.Context > 0 {
+		u.Context = &Context{s.Context, s.ContextSize}
+	}
+	for _, q := range s.Quota {
+		q.Rejected = false
+		u.Quota = append(u.Quota, sanitized(q))
+	}
+	return u
+}
+
+// workOf is what works for a loop right now, and what waits for its user.
+func workOf(s loop.Status) Work {
+	w := Work{Agents: runningOf(s.Agents.Outermost()), Questions: questionsOf(s), Allowed: allowedOf(s)}
+	if s.Tool != nil {
+		w.Tool = &runningOf([]loop.ToolStatus{*s.Tool})[0]
+	}
+	if r := s.Retry; r != nil {
+		w.Retry = &RetryStatus{sanitized(*r), stream.Plain(loop.WaitText(r.Reason))}
+	}
+	return w
 }
 
 // say puts into words where a loop stands, and what can be done with it.
@@ -347,13 +360,6 @@ func share(n float64) float64 {
 		return 0
 	}
 	return n
-}
-
-func projectCost(s loop.Status) *CostStatus {
-	if s.Cost.IsZero() {
-		return nil
-	}
-	return &CostStatus{CostOf(s.Cost).USD, "USD", s.Limits.MaxCostUSD, CostOf(s.IterationCost), s.UnknownCosts != 0, max(s.UnknownCosts, 0)}
 }
 
 // kinds sorts the tools of pi (lower case) and claude (capitalised) that write no file.

@@ -165,7 +165,7 @@ func TestTheOrderOfLoops(t *testing.T) {
 	at := noon
 	wanted := []LoopStatus{
 		{State: "failed"}, {State: "paused", Condition: loop.Condition{Pause: loop.Pause{Unchecked: "ran no test"}}}, {State: "interrupted"}, {State: "waiting"}, {State: "running"}, {State: "paused"},
-		{State: "ended", EndedAt: at.Add(time.Hour)}, {State: "ended", EndedAt: at}, {State: "ended"}, {State: "idle"},
+		{State: "ended", Ending: Ending{EndedAt: at.Add(time.Hour)}}, {State: "ended", Ending: Ending{EndedAt: at}}, {State: "ended"}, {State: "idle"},
 	}
 	turned := slices.Clone(wanted)
 	slices.Reverse(turned)

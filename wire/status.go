@@ -71,45 +71,70 @@ type LoopStatus struct {
 	Title    string    `json:"title,omitempty"`    // its prompt's beginning, told apart from others
 	Name     string    `json:"name,omitempty"`     // begins what a user is told of it: "Ralph", and which one where there are several
 	State    string    `json:"state"`              // a loop.State, or "idle"
-	Text     string    `json:"text,omitempty"`     // how it stands, in one line: "failed at 3/50: ..."
-	Line     string    `json:"line,omitempty"`     // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
+	Summary
+	Live bool `json:"live"` // somebody drives it: it goes on, at once or when it is told to
+	Busy bool `json:"busy"` // an agent is at work
+	loop.Condition
+	Can     []string `json:"can,omitempty"`     // what can be done with it: CanStart, CanCancel...
+	Sandbox *Walls   `json:"sandbox,omitempty"` // around its agents; absent: none
+	Table
+	Iteration     int    `json:"iteration,omitempty"`
+	MaxIterations int    `json:"maxIterations,omitempty"` // absent: unlimited
+	Tasks         *Tasks `json:"tasks,omitempty"`         // of one that works through a plan
+	loop.Times
+	SilentSince time.Time    `json:"silentSince,omitzero"` // the agent's last sign, once that is long ago
+	Backend     *BackendInfo `json:"backend,omitempty"`
+	Hat         string       `json:"hat,omitempty"`
+	Usage
+	Work
+	Ending
+	Owned          bool   `json:"owned"` // false: another process drives it, or none
+	StateFileURI   string `json:"stateFileUri,omitempty"`
+	SessionFileURI string `json:"sessionFileUri,omitempty"`
+}
+
+// Summary says in words how a loop stands, and what its user can say to that.
+type Summary struct {
+	Text     string    `json:"text,omitempty"` // how it stands, in one line: "failed at 3/50: ..."
+	Line     string    `json:"line,omitempty"` // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
 	Class    Class     `json:"class"`
 	Question string    `json:"question,omitempty"` // of one that goes on: to be asked before its folder gets another task
 	Offers   []Command `json:"offers,omitempty"`   // what can be done about its end, the safe one first
 	Talks    []Talk    `json:"talks,omitempty"`    // what becomes of words that the user types for it, that first which Return means
-	Live     bool      `json:"live"`               // somebody drives it: it goes on, at once or when it is told to
-	Busy     bool      `json:"busy"`               // an agent is at work
-	loop.Condition
-	Can           []string `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...
-	Sandbox       *Walls   `json:"sandbox,omitempty"`    // around its agents; absent: none
-	CostText      string   `json:"costText,omitempty"`   // "$1.42 of $10.00"
-	LimitTexts    []string `json:"limitTexts,omitempty"` // its limits, a line each
-	Details       []Detail `json:"details,omitempty"`    // what there is to know of it, for a table
-	Iteration     int      `json:"iteration,omitempty"`
-	MaxIterations int      `json:"maxIterations,omitempty"` // absent: unlimited
-	Tasks         *Tasks   `json:"tasks,omitempty"`         // of one that works through a plan
-	loop.Times
-	SilentSince    time.Time      `json:"silentSince,omitzero"` // the agent's last sign, once that is long ago
-	Backend        *BackendInfo   `json:"backend,omitempty"`
-	Hat            string         `json:"hat,omitempty"`
-	Hats           []loop.HatCost `json:"hats,omitempty"` // what each has cost so far, where hats hand over
-	Cost           *CostStatus    `json:"cost,omitempty"` // absent: unknown
-	Time           TimeStatus     `json:"time,omitzero"`
-	Tokens         stream.Tokens  `json:"tokens,omitzero"`
-	Context        *Context       `json:"context,omitempty"`
-	Quota          []stream.Quota `json:"quota,omitempty"`
-	Tool           *RunningTool   `json:"tool,omitempty"`
-	Agents         []RunningTool  `json:"agents,omitempty"` // that work for the loop's, or as its steps; their titles say at what
-	Retry          *RetryStatus   `json:"retry,omitempty"`
-	Questions      []Question     `json:"questions,omitempty"` // that wait for the user's answer, the oldest first
-	Allowed        []AllowedRule  `json:"allowed,omitempty"`   // what the user allowed for the whole loop
-	StopReason     string         `json:"stopReason,omitempty"`
-	Error          string         `json:"error,omitempty"`
-	EndedAt        time.Time      `json:"endedAt,omitzero"` // of one that is over, where that is known
-	Last           *Receipt       `json:"last,omitempty"`   // how the folder's last loop ended, of one that is over
-	Owned          bool           `json:"owned"`            // false: another process drives it, or none
-	StateFileURI   string         `json:"stateFileUri,omitempty"`
-	SessionFileURI string         `json:"sessionFileUri,omitempty"`
+}
+
+// Table is what there is to know of a loop, row by row.
+type Table struct {
+	CostText   string   `json:"costText,omitempty"`   // "$1.42 of $10.00"
+	LimitTexts []string `json:"limitTexts,omitempty"` // its limits, a line each
+	Details    []Detail `json:"details,omitempty"`    // what there is to know of it, for a table
+}
+
+// Usage is what a loop has used so far.
+type Usage struct {
+	Hats    []loop.HatCost `json:"hats,omitempty"` // what each has cost so far, where hats hand over
+	Cost    *CostStatus    `json:"cost,omitempty"` // absent: unknown
+	Time    TimeStatus     `json:"time,omitzero"`
+	Tokens  stream.Tokens  `json:"tokens,omitzero"`
+	Context *Context       `json:"context,omitempty"`
+	Quota   []stream.Quota `json:"quota,omitempty"`
+}
+
+// Work is what works for a loop right now, and what waits for its user.
+type Work struct {
+	Tool      *RunningTool  `json:"tool,omitempty"`
+	Agents    []RunningTool `json:"agents,omitempty"` // that work for the loop's, or as its steps; their titles say at what
+	Retry     *RetryStatus  `json:"retry,omitempty"`
+	Questions []Question    `json:"questions,omitempty"` // that wait for the user's answer, the oldest first
+	Allowed   []AllowedRule `json:"allowed,omitempty"`   // what the user allowed for the whole loop
+}
+
+// Ending is how a loop ended that is over.
+type Ending struct {
+	StopReason string    `json:"stopReason,omitempty"`
+	Error      string    `json:"error,omitempty"`
+	EndedAt    time.Time `json:"endedAt,omitzero"` // of one that is over, where that is known
+	Last       *Receipt  `json:"last,omitempty"`   // how the folder's last loop ended, of one that is over
 }
 
 // Talk is what becomes of words that a user types for a loop: they go into the command's argument, as Key.

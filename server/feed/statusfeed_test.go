@@ -24,24 +24,24 @@ func TestStatusOfLoops(t *testing.T) {
 	}{
 		{"none", nil, "ok", false, "Ralph"},
 		{"a folder without a loop", []wire.LoopStatus{{State: "idle"}}, "ok", false, "Ralph"},
-		{"running", []wire.LoopStatus{{State: "running", Iteration: 3, MaxIterations: 50, Cost: cost(1.42)}}, "ok", true, "Ralph 3/50 · $1.42"},
+		{"running", []wire.LoopStatus{{State: "running", Iteration: 3, MaxIterations: 50, Usage: wire.Usage{Cost: cost(1.42)}}}, "ok", true, "Ralph 3/50 · $1.42"},
 		{"cost unknown", []wire.LoopStatus{{State: "running", Iteration: 3}}, "ok", true, "Ralph 3"},
-		{"cost partly known", []wire.LoopStatus{{State: "running", Iteration: 3, Cost: &wire.CostStatus{Amount: 1, Estimated: true}}}, "ok", true, "Ralph 3 · at least $1.00"},
+		{"cost partly known", []wire.LoopStatus{{State: "running", Iteration: 3, Usage: wire.Usage{Cost: &wire.CostStatus{Amount: 1, Estimated: true}}}}, "ok", true, "Ralph 3 · at least $1.00"},
 		{"starting", []wire.LoopStatus{{State: "starting", MaxIterations: 50}}, "ok", true, "Ralph 1/50 · starting"},
 		{"stopping", []wire.LoopStatus{{State: "cancelling", Iteration: 2}}, "ok", true, "Ralph 2 · stopping"},
 		{"paused", []wire.LoopStatus{{State: "paused", Iteration: 2, MaxIterations: 9}}, "ok", false, "Ralph 2/9 · paused"},
-		{"waiting", []wire.LoopStatus{{State: "waiting", Iteration: 2, Retry: &wire.RetryStatus{RetryStatus: loop.RetryStatus{ResumeAt: at, Reason: "rate_limit"}}}}, "warning", false, "Ralph 2 · waiting (rate limit) until 14:05"},
+		{"waiting", []wire.LoopStatus{{State: "waiting", Iteration: 2, Work: wire.Work{Retry: &wire.RetryStatus{RetryStatus: loop.RetryStatus{ResumeAt: at, Reason: "rate_limit"}}}}}, "warning", false, "Ralph 2 · waiting (rate limit) until 14:05"},
 		{"interrupted", []wire.LoopStatus{{State: "interrupted", Iteration: 4, MaxIterations: 50}}, "warning", false, "Ralph interrupted at 4/50"},
-		{"failed and left", []wire.LoopStatus{{State: "failed", StopReason: "stalled", Iteration: 4, MaxIterations: 50, Cost: cost(1)}}, "error", false, "Ralph failed at 4/50: the agent fell silent"},
-		{"done", []wire.LoopStatus{{State: "ended", StopReason: "promise", Cost: cost(3.1)}}, "ok", false, "Ralph done · $3.10"},
-		{"cancelled", []wire.LoopStatus{{State: "ended", StopReason: "cancelled"}}, "ok", false, "Ralph cancelled"},
-		{"at its limit", []wire.LoopStatus{{State: "ended", StopReason: "max_cost"}}, "warning", false, "Ralph stopped: cost limit reached"},
-		{"failed", []wire.LoopStatus{{State: "ended", StopReason: "failures"}}, "error", false, "Ralph failed: too many failures in a row"},
-		{"ended for a reason of the future", []wire.LoopStatus{{State: "ended", StopReason: "tired"}}, "error", false, "Ralph ended: tired"},
-		{"two loops", []wire.LoopStatus{{Title: "a", State: "paused", Cost: cost(2)}, {Title: "b", State: "running", Iteration: 3, Cost: cost(1)}}, "ok", true, "Ralph \"b\": 3 · $1.00"},
-		{"one runs, one failed", []wire.LoopStatus{{Title: "a", State: "running", Iteration: 1}, {Title: "b", State: "failed", StopReason: "stalled", Iteration: 2}}, "error", true, "Ralph \"b\": failed at 2: the agent fell silent"},
-		{"one runs, others are over", []wire.LoopStatus{{Title: "a", State: "ended", StopReason: "max_cost"}, {Title: "b", State: "running"}, {Title: "c", State: "ended", StopReason: "promise"}}, "ok", true, "Ralph \"b\": 1"},
-		{"the newest end", []wire.LoopStatus{{Title: "a", State: "ended", StopReason: "promise", EndedAt: at}, {Title: "b", State: "ended", StopReason: "cancelled", EndedAt: at.Add(1)}}, "ok", false, "Ralph \"b\": cancelled"},
+		{"failed and left", []wire.LoopStatus{{State: "failed", Ending: wire.Ending{StopReason: "stalled"}, Iteration: 4, MaxIterations: 50, Usage: wire.Usage{Cost: cost(1)}}}, "error", false, "Ralph failed at 4/50: the agent fell silent"},
+		{"done", []wire.LoopStatus{{State: "ended", Ending: wire.Ending{StopReason: "promise"}, Usage: wire.Usage{Cost: cost(3.1)}}}, "ok", false, "Ralph done · $3.10"},
+		{"cancelled", []wire.LoopStatus{{State: "ended", Ending: wire.Ending{StopReason: "cancelled"}}}, "ok", false, "Ralph cancelled"},
+		{"at its limit", []wire.LoopStatus{{State: "ended", Ending: wire.Ending{StopReason: "max_cost"}}}, "warning", false, "Ralph stopped: cost limit reached"},
+		{"failed", []wire.LoopStatus{{State: "ended", Ending: wire.Ending{StopReason: "failures"}}}, "error", false, "Ralph failed: too many failures in a row"},
+		{"ended for a reason of the future", []wire.LoopStatus{{State: "ended", Ending: wire.Ending{StopReason: "tired"}}}, "error", false, "Ralph ended: tired"},
+		{"two loops", []wire.LoopStatus{{Title: "a", State: "paused", Usage: wire.Usage{Cost: cost(2)}}, {Title: "b", State: "running", Iteration: 3, Usage: wire.Usage{Cost: cost(1)}}}, "ok", true, "Ralph \"b\": 3 · $1.00"},
+		{"one runs, one failed", []wire.LoopStatus{{Title: "a", State: "running", Iteration: 1}, {Title: "b", State: "failed", Ending: wire.Ending{StopReason: "stalled"}, Iteration: 2}}, "error", true, "Ralph \"b\": failed at 2: the agent fell silent"},
+		{"one runs, others are over", []wire.LoopStatus{{Title: "a", State: "ended", Ending: wire.Ending{StopReason: "max_cost"}}, {Title: "b", State: "running"}, {Title: "c", State: "ended", Ending: wire.Ending{StopReason: "promise"}}}, "ok", true, "Ralph \"b\": 1"},
+		{"the newest end", []wire.LoopStatus{{Title: "a", State: "ended", Ending: wire.Ending{StopReason: "promise", EndedAt: at}}, {Title: "b", State: "ended", Ending: wire.Ending{StopReason: "cancelled", EndedAt: at.Add(1)}}}, "ok", false, "Ralph \"b\": cancelled"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestStatusThatDoesNotChangeIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &clienttest.Editor{Is: client.Info{OptedIn: true}}
 		s := NewStatus(ed, func() ([]wire.LoopStatus, string) {
-			return []wire.LoopStatus{{State: "paused", Cost: &wire.CostStatus{Amount: 1}}}, "more"
+			return []wire.LoopStatus{{State: "paused", Usage: wire.Usage{Cost: &wire.CostStatus{Amount: 1}}}}, "more"
 		})
 		defer s.Close()
 		for range 10 {

@@ -41,7 +41,7 @@ func TestWhatBecomesOfWords(t *testing.T) {
 			t.Errorf("%s %s with %s: %q, want %q", tt.state, tt.reason, tt.agent, got, tt.want)
 		}
 	}
-	far := wire.LoopStatus{Host: "box-1", State: "ended", Offers: []wire.Command{{Command: wire.CommandResume}}}
+	far := wire.LoopStatus{Host: "box-1", State: "ended", Summary: wire.Summary{Offers: []wire.Command{{Command: wire.CommandResume}}}}
 	if got := Talks(far, loop.Status{}); got != nil {
 		t.Errorf("of a loop elsewhere that is over: %+v", got)
 	}
