@@ -63,8 +63,8 @@ walk_archive() {
   tar -C "$tmp/archive" -xzf "dist/ralph-lsp_${version}_linux_amd64.tar.gz"
   runs "$tmp/archive/ralph-lsp"
   [ "$(cd "$tmp/archive/completions" && echo *)" = 'ralph-lsp.bash ralph-lsp.fish ralph-lsp.ps1 ralph-lsp.zsh' ]
-  for archive in dist/ralph-lsp_*.tar.gz; do [ "$(tar -xzOf "$archive" ralph-lsp | wc -c)" -lt 17000000 ]; done
-  for archive in dist/ralph-lsp_*.zip; do [ "$(unzip -p "$archive" ralph-lsp.exe | wc -c)" -lt 17000000 ]; done
+  for archive in dist/ralph-lsp_*.tar.gz; do [ "$(tar -xzOf "$archive" ralph-lsp | wc -c)" -lt 25000000 ]; done
+  for archive in dist/ralph-lsp_*.zip; do [ "$(unzip -p "$archive" ralph-lsp.exe | wc -c)" -lt 25000000 ]; done
 }
 
 walk_deb() {
