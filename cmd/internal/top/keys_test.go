@@ -471,3 +471,27 @@ func TestFilterAndOrder(t *testing.T) {
 	c.looks()
 	c.has("Deny, With Words for the Agent")
 }
+
+// A loop that the filter doesn't find any more stays chosen: keys, and what is typed, are meant for it.
+func TestTheFilterTakesNoLoopAway(t *testing.T) {
+	other := running()
+	other.LoopID, other.Folder, other.Tool = "ralph-lexer", "/home/me/lexer", nil
+	c := newTalk(t, 80, 24, other, running())
+	tellParser(c.tales["ralph-parser"])
+	c.looks()
+	c.types("f", "ralph", enter, down, "f", "\x15go test", enter)
+	c.has("1 of 2 loops", "> ● parser")
+	c.loops[0].Tool, c.loops[1].Tool = c.loops[1].Tool, nil
+	c.looks()
+	c.has("2 of 2 loops", "> ● parser", "▾ iteration 3")
+	c.types("e", "o", "p")
+	c.hasRun("next ralph-parser", "pause ralph-parser")
+	c.types("s", "words")
+	c.looks()
+	c.types(enter)
+	c.hasRun("steer ralph-parser -- words")
+	c.types("f", enter, "D")
+	c.hasRun("detach ralph-parser")
+	c.types("f", " ./", enter)
+	c.has("1 of 2 loops", "> ● lexer") // what is typed lets go of it
+}

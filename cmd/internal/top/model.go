@@ -140,12 +140,8 @@ func (m *model) tell(s said) {
 // fail says what went wrong.
 func (m *model) fail(text string) { m.said = said{text: text, isError: true} }
 
-// arrange lists the loops anew, and keeps the one that is shown if it can.
-func (m *model) arrange() {
-	held := ""
-	if m.choice != nil {
-		held = m.id
-	}
+// arrange lists the loops anew, and keeps the one that is shown if it can. The one that is held passes any filter.
+func (m *model) arrange(held string) {
 	m.loops.arrange(held)
 	switch {
 	case m.loops.indexOf(m.id) >= 0:
@@ -156,13 +152,14 @@ func (m *model) arrange() {
 	}
 }
 
-// take takes how the loops stand.
+// take takes how the loops stand. Keys are meant for the one that is shown, so it stays.
 func (m *model) take(loops []loop.Status) {
+	asked := m.choice
 	m.loops.all = loops
-	m.arrange()
+	m.arrange(m.id)
 	s, ok := m.seen()
-	isAsked := func(q ask.Question) bool { return q.ID == m.choice.question }
-	if m.choice != nil && m.choice.question != "" && (!ok || !slices.ContainsFunc(s.Questions, isAsked)) {
+	isAsked := func(q ask.Question) bool { return q.ID == asked.question }
+	if asked != nil && asked.question != "" && (!ok || !slices.ContainsFunc(s.Questions, isAsked)) {
 		m.choice, m.said = nil, said{text: "that needs no answer any more"}
 	}
 }
@@ -178,7 +175,7 @@ func (m *model) seen() (loop.Status, bool) {
 // turnTo shows another loop.
 func (m *model) turnTo(id string) {
 	if id != m.id {
-		m.id, m.said, m.sought, m.page = id, said{}, "", nil
+		m.id, m.said, m.sought, m.page, m.choice = id, said{}, "", nil, nil
 		m.open()
 	}
 }

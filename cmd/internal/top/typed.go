@@ -145,7 +145,7 @@ func (m *model) command(k key) []effect {
 		m.page = m.help()
 	case "o":
 		m.loops.order = (m.loops.order + 1) % len(orders)
-		m.arrange()
+		m.arrange(m.id)
 	case "f":
 		m.narrow()
 	case "tab", "shift+tab":
@@ -170,7 +170,7 @@ func (m *model) command(k key) []effect {
 		return m.unfold(m.story.chosen())
 	case "esc":
 		m.said, m.sought, m.story.hit, m.loops.filter = said{}, "", -1, ""
-		m.arrange()
+		m.arrange(m.id)
 	case "n", "N":
 		by := map[string]int{"n": 1, "N": -1}[k.name]
 		if m.sought != "" && !m.story.search(m.sought, by) {
@@ -185,11 +185,13 @@ func (m *model) command(k key) []effect {
 	return nil
 }
 
-// narrow asks for the text that listed loops have. The list follows what is typed.
+// narrow asks for the text that listed loops have. The list follows what is typed, and that alone lets go of the loop that is shown.
 func (m *model) narrow() {
 	follow := func(text string) []effect {
-		m.loops.filter = strings.TrimSpace(text)
-		m.arrange()
+		if text = strings.TrimSpace(text); text != m.loops.filter {
+			m.loops.filter = text
+			m.arrange("")
+		}
 		return nil
 	}
 	m.input = &input{ask: "only loops with: ", text: m.loops.filter, changed: follow, done: func(string) []effect { return nil }}
