@@ -135,6 +135,34 @@ it('keeps the window on the screen', function()
   nvim:wait([[vim.api.nvim_win_get_width(0) == 42 and vim.api.nvim_win_get_height(0) == 9]])
 end)
 
+it('leaves the window as its user moved and resized it', function()
+  local nvim = open(child.start(), 'Ralph start')
+  nvim:type('<Esc>')
+  nvim:lua([[
+    vim.api.nvim_create_autocmd({ 'WinResized', 'BufWinEnter', 'TabEnter' }, {
+      callback = function(event)
+        _G.came = came or event.event
+      end,
+    })
+  ]])
+  nvim:command('resize 5 | vertical resize 40')
+  nvim:wait([[came == 'WinResized']])
+  nvim:lua([[
+    vim.api.nvim_win_set_config(0, { relative = 'editor', row = 1, col = 2 })
+  ]])
+  nvim:command('wincmd t | edit a.txt | tabnew | tabprevious')
+  expect.equal(
+    nvim:lua([[
+      local win = vim.iter(vim.api.nvim_tabpage_list_wins(0)):find(function(one)
+        return vim.api.nvim_win_get_config(one).relative ~= ''
+      end)
+      local config = vim.api.nvim_win_get_config(win)
+      return { config.row, config.col, config.width, config.height }
+    ]]),
+    { 1, 2, 40, 5 }
+  )
+end)
+
 it('says that an empty prompt starts nothing', function()
   local nvim = open(child.start(), 'Ralph prompt')
   nvim:type('<C-s>')

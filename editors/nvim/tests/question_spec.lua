@@ -225,6 +225,33 @@ it('stands where no output ends', function()
   end)]])
 end)
 
+it('stands below the tabs, if they are shown', function()
+  local nvim = child.start()
+  nvim:command('enew')
+  nvim:command('setfiletype ralph')
+  asks(nvim, 'q1')
+  window(nvim)
+  for _, one in ipairs({
+    { 'set showtabline=1', 0 },
+    { 'set showtabline=2', 1 },
+    { 'set showtabline=0', 0 },
+    { 'tab split', 0 },
+    { 'set showtabline=1', 1 },
+    { 'tabclose', 0 },
+  }) do
+    local command, row = unpack(one)
+    nvim:command(command)
+    expect.equal(window(nvim).anchor, 'NE')
+    nvim:wait(
+      [[vim.iter(vim.api.nvim_list_wins()):any(function(win)
+        local config = vim.api.nvim_win_get_config(win)
+        return config.relative ~= '' and config.row == want
+      end)]],
+      row
+    )
+  end
+end)
+
 it('comes back when it was left for later', function()
   local nvim = child.start()
   asks(nvim, 'q1')

@@ -46,7 +46,7 @@ local function place(spot)
     }
     if covers_newest(config) then
       config.anchor = 'NE'
-      config.row = vim.fn.tabpagenr('$') > 1 and 1 or 0 -- below the tabs
+      config.row = vim.api.nvim_win_get_position(vim.fn.win_getid(1))[1] -- below the tabs
     end
     return config
   end
@@ -124,8 +124,10 @@ function M.open(buf, size, labels, is_corner)
   local group = vim.api.nvim_create_augroup('ralph.float.' .. win, { clear = true })
   vim.api.nvim_create_autocmd({ 'VimResized', 'WinResized', 'BufWinEnter', 'TabEnter' }, {
     group = group,
-    callback = function()
-      if vim.api.nvim_win_is_valid(win) then
+    callback = function(event)
+      -- One in the middle is the user's to move and resize, until the screen has another size.
+      local is_due = event.event == 'VimResized' or spots[win] and spots[win].corner
+      if is_due and vim.api.nvim_win_is_valid(win) then
         vim.api.nvim_win_set_config(win, place(spots[win]))
       end
     end,
