@@ -78,34 +78,6 @@ it('lists them after a restart, and of a loop that another Neovim drives', funct
   expect.equal(places(third), { 'a.txt:5 +1 -1 five' })
 end)
 
-it('brings the list up to date with what is kept, undone and redone', function()
-  local nvim =
-    after_loop({ ['a.txt'] = ten }, [[ sed -i 's/^2$/two/' a.txt ]], [[ sed -i '1i zero' a.txt ]])
-  local function lists(...)
-    nvim:wait(
-      [[vim.deep_equal(vim.tbl_map(function(item)
-        return item.lnum .. ' ' .. item.text
-      end, vim.fn.getqflist()), want)]],
-      { ... }
-    )
-  end
-  nvim:command('Ralph changes')
-  lists('1 +1 -0 zero', '3 +1 -1 two')
-  nvim:command('cnext')
-  nvim:command('Ralph keep')
-  lists('1 ✓ +1 -0 zero', '3 ✓ +1 -1 two')
-  expect.equal(nvim:lua('return vim.fn.getqflist({ idx = 0 }).idx'), 2)
-  nvim:command('Ralph keep!')
-  lists('1 +1 -0 zero', '3 +1 -1 two')
-  nvim:answer('would be', 'Undo')
-  nvim:command('Ralph undo 2')
-  lists('2 +1 -1 two')
-  nvim:lua([[vim.fn.setqflist({ { filename = 'a.txt', lnum = 7, text = 'mine' } })]])
-  nvim:command('Ralph redo')
-  nvim:wait([[#vim.fn.getqflist({ nr = 1, items = 0 }).items == 2]])
-  lists('7 mine') -- another list is left alone
-end)
-
 it('says why there is nothing to show', function()
   local nvim = child.start()
   nvim:command('Ralph changes')

@@ -112,7 +112,12 @@ local function quickfix(title, items)
   vim.cmd('botright copen')
 end
 
----@type table<string, { id: integer, chosen: ralph.Chosen }> by folder: the quickfix list of its changes
+---@class ralph.Listed a quickfix list of changes
+---@field id integer
+---@field title string
+---@field chosen ralph.Chosen
+
+---@type table<string, ralph.Listed> by folder
 local listed = {}
 
 --- Shows all that a loop changed as a patch.
@@ -160,24 +165,27 @@ function M.quickfix(folder, chosen)
       return notify.info(text)
     end
     quickfix(title, items)
-    listed[folder] = { id = vim.fn.getqflist({ id = 0 }).id, chosen = chosen }
+    local id = vim.fn.getqflist({ id = 0 }).id
+    listed[folder] = { id = id, title = title, chosen = chosen }
   end)
 end
 
---- Brings the list of a folder's changes up to date, if it is still kept. Its window isn't opened.
+--- Brings the list of a folder's changes up to date, if it is there and nobody else has filled it.
+--- Its window isn't opened.
 ---@param folder string
-function M.relist(folder)
+local function relist(folder)
   local list = listed[folder]
-  local function is_kept()
-    return list and vim.fn.getqflist({ id = list.id }).id == list.id
+  local function is_ours()
+    return list and vim.fn.getqflist({ id = list.id, title = 0 }).title == list.title
   end
-  if not is_kept() then
+  if not is_ours() then
     return
   end
   places(folder, list.chosen, function(title, items)
-    if is_kept() then
+    if is_ours() then
       local at = math.min(vim.fn.getqflist({ id = list.id, idx = 0 }).idx, math.max(#items, 1))
       vim.fn.setqflist({}, 'r', { id = list.id, title = title, items = items, idx = at })
+      list.title = title
     end
   end)
 end
@@ -213,7 +221,7 @@ local take_back
 ---@param result { refused: table[], text: string }
 local function show_outcome(folder, result)
   files.check_all(folder)
-  M.relist(folder)
+  relist(folder)
   local items, choices = {}, {}
   for _, refused in ipairs(result.refused) do
     local path = vim.fs.joinpath(folder, refused.path)
@@ -290,18 +298,27 @@ function M.redo(folder)
   take_back(folder, wire.commands.redo, {})
 end
 
+--- Tells the sidecar what is reviewed, and shows it in the list of changes.
+---@param folder string
+---@param argument table of ralph.loop.keep
+function M.mark(folder, argument)
+  loops.run(folder, wire.commands.keep, argument, function(err)
+    if not err then
+      relist(folder)
+    end
+  end)
+end
+
 --- Marks what changed as reviewed, or takes the mark away.
 ---@param folder string
 ---@param chosen ralph.Chosen
 ---@param kept boolean
 function M.keep(folder, chosen, kept)
-  loops.run(folder, wire.commands.keep, {
+  M.mark(folder, {
     iteration = chosen.iteration,
     paths = chosen.path and { chosen.path },
     kept = kept,
-  }, function()
-    M.relist(folder)
-  end)
+  })
 end
 
 ---@param folder string

@@ -1,8 +1,6 @@
 --- The current file beside what it was before an iteration, in diff mode.
 local changes = require('ralph.changes')
-local loops = require('ralph.loops')
 local notify = require('ralph.notify')
-local wire = require('ralph.wire')
 
 local M = {}
 
@@ -124,9 +122,7 @@ local function map_keep(folder, path, base)
     local newline = newlines[vim.bo[work].fileformat]
     local lines = vim.api.nvim_buf_get_lines(base, 0, -1, false)
     local text = table.concat(lines, newline) .. (vim.bo[work].endofline and newline or '')
-    loops.run(folder, wire.commands.keep, { paths = { path }, text = text }, function()
-      changes.relist(folder)
-    end)
+    changes.mark(folder, { paths = { path }, text = text })
   end
   vim.keymap.set('n', 'dp', keep, { buffer = work, desc = 'Ralph: keep this change' })
 end
