@@ -40,7 +40,8 @@ func recordOf(st loop.Status) loop.Status {
 type listing struct {
 	all    []loop.Status
 	shown  []loop.Status
-	filter string // the text that shown ones have
+	totals string // of shown ones
+	filter string // the text that they have
 	order  int    // which of orders they have
 	now    func() time.Time
 }
@@ -49,6 +50,7 @@ type listing struct {
 func (l *listing) arrange(held string) {
 	l.shown = slices.DeleteFunc(slices.Clone(l.all), func(st loop.Status) bool { return st.LoopID != held && !l.passes(st) })
 	slices.SortStableFunc(l.shown, orders[l.order].compare)
+	l.totals = l.sum()
 }
 
 // indexOf is where a loop stands in the list, -1: nowhere.
@@ -58,13 +60,13 @@ func (l *listing) indexOf(id string) int {
 
 // passes says whether a loop has the text of the filter in its id, its folder, its title or in how it stands.
 func (l *listing) passes(st loop.Status) bool {
-	return slices.ContainsFunc([]string{st.LoopID, st.Folder, terminal.TitleOf(st), l.standOf(st)}, func(of string) bool { return isIn(of, l.filter) })
+	return l.filter == "" || slices.ContainsFunc([]string{st.LoopID, st.Folder, terminal.TitleOf(st), l.standOf(st)}, func(of string) bool { return isIn(of, l.filter) })
 }
 
 func (l *listing) standOf(st loop.Status) string { return terminal.Line(wire.StandText(st, l.now())) }
 
-// totals says how many loops are listed, what they do and cost, and how they are chosen and sorted.
-func (l *listing) totals() string {
+// sum says how many loops are listed, what they do and cost, and how they are chosen and sorted.
+func (l *listing) sum() string {
 	asking, busy := 0, 0
 	cost, unknown := stream.Cost{}, 0
 	for _, st := range l.shown {
@@ -119,8 +121,8 @@ func (m *model) listed(height, each int) (rows []string) {
 	if len(m.loops.all) == 0 {
 		return []string{m.palette.Dim("no loop runs or has ended in the last week; start one with ralph-lsp run --detach")}
 	}
-	if m.loops.hasTotals() {
-		rows = append(rows, m.palette.Dim(m.loops.totals()))
+	if m.loops.hasTotals() && height > each {
+		rows = append(rows, m.palette.Dim(m.loops.totals))
 	}
 	at := m.loops.indexOf(m.id)
 	for i := firstShown(at, len(m.loops.shown), (height-len(rows))/each); i < len(m.loops.shown) && len(rows)+each <= height; i++ {
