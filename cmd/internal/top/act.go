@@ -1,6 +1,7 @@
 package top
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -49,7 +50,18 @@ func command(words ...string) func(*model, loop.Status) []effect {
 // runs runs a command and has what it says told.
 func (m *model) runs(args ...string) []effect {
 	m.said = said{text: "…"}
-	return []effect{func() message { return saidMsg(m.run(args...)) }}
+	return about(m.id, func() message { return saidMsg(m.run(args...)) })
+}
+
+// aboutMsg is what came of something that was asked of a loop.
+type aboutMsg struct {
+	loop string
+	message
+}
+
+// about is an effect of which something comes for a loop.
+func about(loop string, do effect) []effect {
+	return []effect{func() message { return aboutMsg{loop, do()} }}
 }
 
 // press does what a key does with the loop that is shown.
@@ -154,14 +166,14 @@ func (m *model) changes(s loop.Status) []effect {
 		title = fmt.Sprintf("what iteration %d changed", iteration)
 	}
 	m.said = said{text: "…"}
-	return []effect{func() message {
+	return about(m.id, func() message {
 		found, err := m.diff(s, iteration)
 		if err != nil || len(found.files) == 0 {
 			return saidMsg(m.run(args...)) // the command has the words for it
 		}
 		shown := newTree(found)
-		return page{title: title + ": " + answers.SumText(changes.Sum(found.files)), tree: shown, text: shown.hunks()}
-	}}
+		return page{title: title + ": " + answers.SumText(changes.Sum(found.files)), tree: shown, text: shown.hunks(context.Background(), shown.files[0])}
+	})
 }
 
 // undo shows what would be taken back before it is.
@@ -171,13 +183,13 @@ func (m *model) undo(s loop.Status) []effect {
 		args := append([]string{"undo", s.LoopID}, which...)
 		asked.rows = append(asked.rows, option{title, func() []effect {
 			m.said = said{text: "…"}
-			return []effect{func() message {
+			return about(m.id, func() message {
 				would := m.run(append(args, "--dry-run")...)
 				if would.isError && !strings.Contains(would.text, "\n") {
 					return saidMsg(would)
 				}
 				return choice{title: title + "?", detail: would.text, rows: []option{{"Leave Them", nil}, {"Take Them Back", func() []effect { return m.runs(args...) }}}}
-			}}
+			})
 		}})
 	}
 	if at := m.story.chosen(); at != nil && at.iteration > 0 {

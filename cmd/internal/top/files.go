@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
@@ -22,7 +23,7 @@ const (
 // changed is what a loop changed: its files, and how one of them differs.
 type changed struct {
 	files []changes.File
-	patch func(changes.File) string
+	patch func(context.Context, changes.File) string
 }
 
 // changesOf reads what an iteration changed; 0: what the loop did.
@@ -36,12 +37,12 @@ func changesOf(s loop.Status, iteration int) (c changed, err error) {
 		during = changes.Range{From: iteration - 1, To: iteration}
 	}
 	found, err := work.Changes(context.Background(), service.ChangesRequest{Range: during})
-	return changed{found.Files, func(f changes.File) string {
+	return changed{found.Files, func(ctx context.Context, f changes.File) string {
 		paths := []string{f.Path}
 		if f.From != "" {
 			paths = append(paths, f.From)
 		}
-		patch, err := work.Patch(context.Background(), during, paths)
+		patch, err := work.Patch(ctx, during, paths)
 		if err != nil {
 			return err.Error()
 		}
@@ -52,14 +53,32 @@ func changesOf(s loop.Status, iteration int) (c changed, err error) {
 // tree is the files that a page tells of, by folders. The page's text is how the chosen one differs.
 type tree struct {
 	changed
-	at int
+	at      int
+	lines   []treeLine
+	reading sync.Mutex         // one file is read at a time
+	stop    context.CancelFunc // ends the read of the chosen one
+}
+
+// treeLine is a row of a tree.
+type treeLine struct {
+	folder string
+	file   int // which of the files; -1: it is the folder
 }
 
 func newTree(c changed) *tree {
 	slices.SortFunc(c.files, func(a, b changes.File) int {
 		return cmp.Or(cmp.Compare(path.Dir(a.Path), path.Dir(b.Path)), cmp.Compare(a.Path, b.Path))
 	})
-	return &tree{changed: c}
+	t := &tree{changed: c, stop: func() {}}
+	folder := "."
+	for i, f := range c.files {
+		if dir := path.Dir(f.Path); dir != folder {
+			folder = dir
+			t.lines = append(t.lines, treeLine{dir, -1})
+		}
+		t.lines = append(t.lines, treeLine{folder, i})
+	}
+	return t
 }
 
 // hunksMsg is how a page's file differs.
@@ -69,11 +88,14 @@ type hunksMsg struct {
 	text string
 }
 
-// hunks is how the chosen file differs, without the lines that name it.
-func (t *tree) hunks() string {
+// hunks is how a file differs, without the lines that name it.
+func (t *tree) hunks(ctx context.Context, f changes.File) string {
+	if f.Binary {
+		return "a binary file"
+	}
 	var kept []string
 	inHead := true
-	for line := range strings.Lines(t.patch(t.files[t.at])) {
+	for line := range strings.Lines(t.patch(ctx, f)) {
 		if inHead = inHead && !strings.HasPrefix(line, "@@"); inHead && isHead(line) {
 			continue
 		}
@@ -86,45 +108,60 @@ func isHead(line string) bool {
 	return slices.ContainsFunc([]string{"diff --git ", "index ", "--- ", "+++ "}, func(begin string) bool { return strings.HasPrefix(line, begin) })
 }
 
-// choose goes to another file, and reads it.
+// choose goes to another file, and reads it in place of the one before.
 func (g *page) choose(by int) []effect {
-	to := max(min(g.tree.at+by, len(g.tree.files)-1), 0)
-	if to == g.tree.at {
+	t := g.tree
+	to := max(min(t.at+by, len(t.files)-1), 0)
+	if to == t.at {
 		return nil
 	}
-	g.tree.at, g.text, g.top = to, "…", 0
-	chosen := *g.tree
-	return []effect{func() message { return hunksMsg{g, to, chosen.hunks()} }}
+	t.stop()
+	ctx, stop := context.WithCancel(context.Background())
+	t.at, t.stop, g.text, g.top = to, stop, "…", 0
+	return []effect{func() message {
+		t.reading.Lock()
+		defer t.reading.Unlock()
+		if ctx.Err() != nil {
+			return nil
+		}
+		text := t.hunks(ctx, t.files[to])
+		if ctx.Err() != nil { // it is only a part
+			return nil
+		}
+		return hunksMsg{g, to, text}
+	}}
 }
 
 // rows are those of the tree that are shown: a folder, and its files below it.
 func (t *tree) rows(p terminal.Palette, width, height int) []string {
+	at := slices.IndexFunc(t.lines, func(l treeLine) bool { return l.file == t.at })
+	first := firstShown(at, len(t.lines), height)
 	var rows []string
-	at, folder := 0, "."
-	for i, f := range t.files {
-		indent := "  "
-		if dir := path.Dir(f.Path); dir != folder {
-			folder = dir
-			rows = append(rows, "  "+p.Cyan(terminal.Fit(terminal.Line(dir)+"/", width-2)))
-		}
-		if folder != "." {
-			indent = "    "
-		}
-		name := path.Base(f.Path)
-		if f.From != "" {
-			name = path.Base(f.From) + " -> " + name
-		}
-		kind := strings.ToUpper(string(f.Status[:1])) // as git's short status has it
-		counts := " · " + answers.FileText(f)
-		row := terminal.Fit(indent+kind+" "+terminal.Line(name), width-terminal.Cells(counts)) + counts
-		if i == t.at {
-			at = len(rows)
-			row = p.Yellow("> ") + p.Bold(strings.TrimPrefix(row, "  "))
-		}
-		rows = append(rows, row)
+	for _, l := range t.lines[first:min(first+height, len(t.lines))] {
+		rows = append(rows, t.row(l, p, width))
 	}
-	first := firstShown(at, len(rows), height)
-	return padded(rows[first:min(first+height, len(rows))], height)
+	return padded(rows, height)
+}
+
+func (t *tree) row(l treeLine, p terminal.Palette, width int) string {
+	if l.file < 0 {
+		return "  " + p.Cyan(terminal.Fit(terminal.Line(l.folder)+"/", width-2))
+	}
+	f, indent := t.files[l.file], "  "
+	if l.folder != "." {
+		indent = "    "
+	}
+	name := path.Base(f.Path)
+	if f.From != "" {
+		name = path.Base(f.From) + " -> " + name
+	}
+	kind := strings.ToUpper(string(f.Status[:1])) // as git's short status has it
+	counts := " · " + answers.FileText(f)
+	row := terminal.Fit(indent+kind+" "+terminal.Line(name), width-terminal.Cells(counts)) + counts
+	if l.file == t.at {
+		row = p.Yellow("> ") + p.Bold(strings.TrimPrefix(row, "  "))
+	}
+	return row
 }
 
 // picture shows the tree beside the hunks of the chosen file, or above them where that is too narrow.

@@ -111,8 +111,16 @@ func (m *model) update(msg message) []effect {
 		m.loaded(msg)
 	case foundMsg:
 		return m.found(msg)
+	case aboutMsg:
+		if msg.loop == m.id {
+			return m.update(msg.message)
+		}
+		if s, ok := msg.message.(saidMsg); ok && s.isError { // another loop is shown by now
+			m.fail(msg.loop + ": " + s.text)
+		}
+		return []effect{m.list}
 	case page:
-		m.page, m.said = &msg, said{}
+		m.show(&msg)
 	case hunksMsg:
 		if msg.page == m.page && msg.at == msg.page.tree.at {
 			msg.page.text = msg.text
@@ -133,8 +141,16 @@ func (m *model) list() message {
 func (m *model) tell(s said) {
 	m.said = s
 	if strings.Contains(s.text, "\n") {
-		m.page, m.said = &page{title: s.command, text: s.text}, said{}
+		m.show(&page{title: s.command, text: s.text})
 	}
+}
+
+// show shows a page in place of the one before; nil: none.
+func (m *model) show(g *page) {
+	if m.page != nil && m.page.tree != nil {
+		m.page.tree.stop()
+	}
+	m.page, m.said = g, said{}
 }
 
 // fail says what went wrong.
@@ -175,7 +191,8 @@ func (m *model) seen() (loop.Status, bool) {
 // turnTo shows another loop.
 func (m *model) turnTo(id string) {
 	if id != m.id {
-		m.id, m.said, m.sought, m.page, m.choice = id, said{}, "", nil, nil
+		m.id, m.sought, m.choice = id, "", nil
+		m.show(nil)
 		m.open()
 	}
 }

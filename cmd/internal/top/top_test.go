@@ -320,7 +320,7 @@ func parserChanges() changed {
 		{Path: "README.md", Status: changes.Modified, Added: 1, Removed: 1}, {Path: "parse/lexer.go", Status: changes.Modified, Added: 2},
 		{Path: "parse/old/a.go", Status: changes.Deleted, Removed: 9}, {Path: "parse/tree.go", From: "parse/ast.go", Status: changes.Renamed, Added: 1},
 		{Path: "logo.png", Status: changes.Added, Binary: true}, {Path: "run.sh", Status: changes.Mode},
-	}, func(f changes.File) string {
+	}, func(_ context.Context, f changes.File) string {
 		return "diff --git a/" + f.Path + " b/" + f.Path + "\nold mode 100644\nindex 1..2 100644\n--- a/" + f.Path + "\n+++ b/" + f.Path + "\n@@ -1 +1,2 @@\n--- not a head\n-\told\n+\tnew " + f.Path + "\n"
 	}}
 }

@@ -54,7 +54,7 @@ func (m *model) typed(k key) []effect {
 	case m.choice != nil:
 		return m.chooses(m.choice, k)
 	case m.page != nil && slices.Contains([]string{"esc", "q", "ctrl+c", "?"}, k.name):
-		m.page, m.said = nil, said{}
+		m.show(nil)
 	case m.page != nil && m.page.tree != nil && fileKeys[k.name] != 0:
 		return m.page.choose(fileKeys[k.name])
 	case m.page != nil:
@@ -142,7 +142,7 @@ func (m *model) command(k key) []effect {
 	case "q":
 		m.leaves = true
 	case "?":
-		m.page = m.help()
+		m.show(m.help())
 	case "o":
 		m.loops.order = (m.loops.order + 1) % len(orders)
 		m.arrange(m.id)
