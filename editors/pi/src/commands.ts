@@ -193,8 +193,9 @@ async function takeBack(ralph: Ralph, command: string, which: Record<string, unk
   await ralph.run(command, { ...argument, dryRun: true }, (would: Undone) => {
     const isNothing = would.undone.length + (would.merged ?? []).length === 0;
     const offer = { title: command === commands.undo ? 'Undo' : 'Redo', command, arguments: [argument] };
-    if (isNothing) tellUndone(ralph, would);
-    else void ralph.choose(`Ralph: ${would.text ?? ''}`, [offer], undefined, (done) => tellUndone(ralph, done as Undone));
+    const told = (done: Result): void => tellUndone(ralph, done as Undone);
+    if (isNothing) void ralph.run(command, argument, told); // writes nothing, and offers what a dry run doesn't
+    else void ralph.choose(`Ralph: ${would.text ?? ''}`, [offer], undefined, told);
   });
 }
 
