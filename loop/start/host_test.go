@@ -1,6 +1,7 @@
 package start
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -33,6 +34,26 @@ func TestInsideAnAgent(t *testing.T) {
 			}
 			if cfg.Backend.Name != tt.backend || cfg.Model != tt.model || sources["model"] != tt.from {
 				t.Errorf("%s with %q from %s, want %s with %q from %s", cfg.Backend.Name, cfg.Model, sources["model"], tt.backend, tt.model, tt.from)
+			}
+		})
+	}
+}
+
+// A session without a model gives none to its loop, and the start says so before a run fails.
+func TestInsideAnAgentWithoutAModel(t *testing.T) {
+	for name, tt := range map[string]struct {
+		start Agent
+		fails bool
+	}{
+		"nothing is said":         {Agent{}, true},
+		"the start has a model":   {Agent{Model: "two"}, false},
+		"the start has arguments": {Agent{Args: []string{"--model", "two"}}, false},
+		"the start has an agent":  {Agent{Name: "claude"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := Resolver{Settings: settingsOf(t, ""), Start: Options{Agent: tt.start}, Host: Agent{Name: "pi", Model: "unknown/unknown"}}.Resolve(t.Context())
+			if got := errors.As(err, new(*HostError)); got != tt.fails || err != nil && !got {
+				t.Errorf("%v", err)
 			}
 		})
 	}

@@ -55,7 +55,7 @@ type Resolver struct {
 // start, or be trusted.
 //
 // Errors: *backends.NotFoundError, *backends.UnknownError, *UnknownHatError,
-// *NoModelError, *ArgumentError, *agents.UnknownError; *config.UntrustedError behind a
+// *NoModelError, *HostError, *ArgumentError, *agents.UnknownError; *config.UntrustedError behind a
 // configuration that is whole.
 func (r Resolver) Resolve(ctx context.Context) (setup.Config, Sources, error) {
 	cfg, sources, err := r.resolve(ctx)
@@ -103,6 +103,9 @@ func (r Resolver) resolve(ctx context.Context) (setup.Config, Sources, error) {
 		}
 	}
 	if r.isHosts(agent.backend, cfg.Model, c.args) {
+		if r.Host.Model == hostsNone {
+			return cfg, sources, &HostError{agent.backend.Name}
+		}
 		cfg.Model, sources["model"] = r.Host.Model, config.FromEditor
 	}
 	r.agentSources(c, sources)
@@ -162,6 +165,16 @@ type NoModelError struct{ Backend string }
 
 func (e *NoModelError) Error() string {
 	return e.Backend + " can't be told its model but by its own arguments"
+}
+
+// hostsNone is what pi calls the model of a session that has none, as nobody is logged in.
+const hostsNone = "unknown/unknown"
+
+// HostError says that a loop would have the model of the session that it is started in, which has none.
+type HostError struct{ Backend string }
+
+func (e *HostError) Error() string {
+	return e.Backend + " has no model here: log in with /login, or choose a model with /model; --model and --backend name others"
 }
 
 // ArgumentError says which argument a start can't give to an agent.
