@@ -48,7 +48,9 @@ func (v *reviewer) work(ctx context.Context, p wire.LoopParams) (service.Work, e
 	if err != nil {
 		return service.Work{}, err
 	}
-	v.AwaitSaved(ctx)
+	if err := v.AwaitSaved(ctx); err != nil {
+		return service.Work{}, err
+	}
 	return v.service.Work(ctx, w)
 }
 

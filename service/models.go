@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,19 +81,28 @@ func (m *Models) Call(ctx context.Context, p answers.ToolParams) (answers.ToolRe
 			return answers.ChangesOf(wire.ChangesParams{}, work.Folder, found.Files, found.Iterations), err
 		},
 	}
-	return tools.Call(ctx, p, folders)
+	result, err := tools.Call(ctx, p, folders)
+	return result, asTold(err)
+}
+
+// asTold is an error in the words that all clients are told.
+func asTold(err error) error {
+	if f := Told(err); f != nil {
+		return f
+	}
+	return err
 }
 
 // loopsIn are the loops of folders and of their worktrees, or those that ended there last; those first that need their user.
 func (m *Models) loopsIn(folders []string) []wire.LoopStatus {
-	loops := []wire.LoopStatus{}
+	known := map[string]loop.Status{}
 	add := func(st loop.Status) {
 		if last := st.Last; st.State == wire.StateIdle && last != nil {
 			st = last.Status
 			st.State, st.Last = loop.StateEnded, last
 		}
 		if st.State != wire.StateIdle {
-			loops = append(loops, wire.StatusOf(st, m.owns(st.LoopID)))
+			known[st.LoopID] = st
 		}
 	}
 	for _, folder := range folders {
@@ -103,14 +114,28 @@ func (m *Models) loopsIn(folders []string) []wire.LoopStatus {
 			add(st)
 		}
 	}
+	mine := m.own()
+	for id, st := range mine { // whatever their state files say by now
+		known[id] = st
+	}
+	loops := []wire.LoopStatus{}
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		_, isMine := mine[id]
+		loops = append(loops, wire.StatusOf(known[id], isMine))
+	}
 	wire.TellApart(loops)
 	return wire.SortByNeed(loops)
 }
 
-func (m *Models) owns(loopID string) bool {
+// own are the client's loops that run, by their ids.
+func (m *Models) own() map[string]loop.Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.loops[loopID] != nil
+	own := map[string]loop.Status{}
+	for id, c := range m.loops {
+		own[id] = c.Status()
+	}
+	return own
 }
 
 func (m *Models) request(p wire.StartParams) (Start, error) {
@@ -123,6 +148,11 @@ func (m *Models) request(p wire.StartParams) (Start, error) {
 
 // Agreed does what an offer says that Call has made, once the client's user has agreed to it.
 func (m *Models) Agreed(ctx context.Context, offer wire.Command) (answers.Reply, error) {
+	reply, err := m.agreed(ctx, offer)
+	return reply, asTold(err)
+}
+
+func (m *Models) agreed(ctx context.Context, offer wire.Command) (answers.Reply, error) {
 	switch p := offer.Arguments[0].(type) {
 	case *wire.StartParams:
 		return m.start(ctx, *p)
@@ -186,6 +216,9 @@ func (m *Models) hold(c *client.Connection) {
 				c.Next(false)
 				continue
 			case <-c.Over():
+			}
+			if !c.HasLeft() {
+				_, _ = c.End() // which ends what a killed process has left over
 			}
 			m.mu.Lock()
 			defer m.mu.Unlock()

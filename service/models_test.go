@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -92,5 +93,21 @@ func TestAModelLooksAtLoops(t *testing.T) {
 	}
 	if reply, err := m.Agreed(t.Context(), wire.Command{Command: wire.CommandStart, Arguments: []any{&wire.StartParams{Folder: wire.FileURI(filepath.Join(root, "gone")), Prompt: "x"}}}); Told(err) == nil || Told(err).Reason != wire.ReasonNoFolder {
 		t.Errorf("%+v, %v", reply, err)
+	}
+}
+
+// A loop in a worktree is one, though the client has both folders open.
+func TestAModelSeesALoopOnce(t *testing.T) {
+	repo, tree := repository(t)
+	files := func(folder string) config.Files { return config.FilesOf(folder, nil) }
+	m := &Models{Service: &Service{Files: files}, Starter: Starter{Files: files, Detect: start.Installed}}
+	write(t, filepath.Join(tree.Path, ".pi", "ralph-loop.local.md"), "---\nactive: true\niteration: 4\nmax_iterations: 9\nloop_id: \"ralph-a\"\n---\n\nBuild it\n")
+	got, err := m.Call(t.Context(), answers.ToolParams{Name: answers.ToolStatus, Folders: []string{wire.FileURI(repo), wire.FileURI(tree.Path)}})
+	if err != nil || !strings.HasPrefix(got.Text, "Build it (ralph-a): ") || strings.Count(got.Text, "ralph-a") != 1 {
+		t.Errorf("%s, %v", got.Text, err)
+	}
+	_, err = m.Call(t.Context(), answers.ToolParams{Name: answers.ToolStart, Input: []byte(`{"prompt":"x","maxIterations":-1}`), Folders: []string{wire.FileURI(repo)}})
+	if err == nil || !strings.HasPrefix(err.Error(), "maxIterations ") {
+		t.Errorf("what a model has said wrongly has another name: %v", err)
 	}
 }

@@ -420,7 +420,7 @@ func (c *Connection) End() (loop.End, error) {
 	if said := c.Said(); said != "" {
 		why = "it failed: " + said
 	}
-	if _, left, err := loop.StateIn(now.Folder); err == nil && left.LoopID == c.loopID {
+	if _, left, err := loop.StateIn(now.Folder); err == nil && left.LoopID == c.loopID && left.Begun {
 		now.Iteration = max(now.Iteration, left.Iteration) // it was killed before it told of the last ones
 	}
 	err := fmt.Errorf("the process of the loop is gone in iteration %d, %s", now.Iteration, why)

@@ -52,16 +52,18 @@ func (e *Session) Saved(tell func()) {
 }
 
 // AwaitSaved waits until loops know what was saved before: an undo must not take it for an agent's.
-func (e *Session) AwaitSaved(ctx context.Context) {
+func (e *Session) AwaitSaved(ctx context.Context) error {
 	e.saves.Lock()
 	told := e.told
 	e.saves.Unlock()
 	if told == nil {
-		return
+		return nil
 	}
 	select {
 	case <-told:
+		return nil
 	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -340,15 +340,22 @@ func TestWatchOfWhatCannotBeFollowed(t *testing.T) {
 
 // A process that is killed can't say how its loop ended. What it kept is newer than what it told.
 func TestWatchOfAProcessThatIsKilled(t *testing.T) {
-	for kept, want := range map[int]int{0: 3, 2: 3, 5: 5} {
+	for _, tt := range []struct {
+		kept  int
+		begun bool
+		want  int
+	}{
+		{0, false, 3}, {2, true, 3}, {5, true, 5},
+		{4, false, 3}, // it runs next: the loop is paused, say, or its work is checked
+	} {
 		p := newPlace(t)
 		var free func()
 		server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), nil, func(_ []byte, c control.Conn) bool {
 			status := loop.Status{LoopID: loopID, Folder: p.dir, State: loop.StateRunning, Iteration: 3}
 			data, _ := json.Marshal(client.Frame{Kind: client.Welcome, LoopID: loopID, Status: &status})
 			_, _ = c.Write(append(data, '\n'))
-			if kept > 0 {
-				if err := p.file.Create(loopstate.State{Active: true, Iteration: kept, LoopID: loopID, Prompt: "Build it"}); err != nil {
+			if tt.kept > 0 {
+				if err := p.file.Create(loopstate.State{Active: true, Iteration: tt.kept, Begun: tt.begun, LoopID: loopID, Prompt: "Build it"}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -361,10 +368,10 @@ func TestWatchOfAProcessThatIsKilled(t *testing.T) {
 		defer server.Close()
 		free = p.locked(loopstate.Owner{Control: server.Path})
 		_, shown, over := p.watches()
-		if err := over(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("gone in iteration %d, it was killed", want)) {
+		if err := over(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("gone in iteration %d, it was killed", tt.want)) {
 			t.Errorf("it says %v", err)
 		}
-		if got := strings.TrimSpace(shown.String()); got != fmt.Sprintf("interrupted after %d iterations · cost unknown · 0s", want) {
+		if got := strings.TrimSpace(shown.String()); got != fmt.Sprintf("interrupted after %d iterations · cost unknown · 0s", tt.want) {
 			t.Errorf("it shows %q", got)
 		}
 	}
