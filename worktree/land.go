@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
@@ -78,7 +79,7 @@ func Land(ctx context.Context, t Tree, o LandOptions) (Landed, error) {
 	}
 	defer release()
 	// The user's side first: what is in the way there is found before a commit is made of the worktree's files.
-	if err := l.lookAtUser(ctx); err != nil {
+	if err := l.lookAtUser(ctx, t); err != nil {
 		return Landed{}, err
 	}
 	if err := l.lookAtTree(ctx); err != nil {
@@ -189,8 +190,8 @@ func underWayIn(top string) (what string) {
 	return ""
 }
 
-// lookAtUser finds the user's branch, and what is in the way there.
-func (l *landing) lookAtUser(ctx context.Context) error {
+// lookAtUser finds the user's branch, and what is in the way there of trees.
+func (l *landing) lookAtUser(ctx context.Context, trees ...Tree) error {
 	there := "git -C " + tell.ShellWord(l.tree.Repo)
 	if bare, err := l.user.Text(ctx, nil, "rev-parse", "--is-inside-work-tree"); err != nil || bare != "true" {
 		return refuse(ReasonDetached, l.tree.Repo+" has no work tree to land in", "merge "+l.tree.Branch+" where you have one")
@@ -207,6 +208,9 @@ func (l *landing) lookAtUser(ctx context.Context) error {
 			"when none is at work, remove that file and land again")
 	}
 	l.into = strings.TrimPrefix(branch, "refs/heads/")
+	if slices.ContainsFunc(trees, func(t Tree) bool { return t.Branch == l.into }) {
+		return refuse(ReasonDetached, l.tree.Repo+" is on the loop's own branch "+l.into, there+" switch BRANCH, then land again")
+	}
 	if l.head, err = l.user.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
 		return refuse(ReasonDetached, "the branch "+l.into+" has no commit yet", there+" commit, then land again")
 	}
@@ -228,9 +232,6 @@ func (l *landing) signs(ctx context.Context) {
 // lookAtTree takes what isn't committed in the loop's worktree into a commit that
 // no branch has yet.
 func (l *landing) lookAtTree(ctx context.Context) error {
-	if l.into == l.tree.Branch {
-		return refuse(ReasonDetached, l.tree.Repo+" is on the loop's own branch "+l.tree.Branch, "git -C "+tell.ShellWord(l.tree.Repo)+" switch BRANCH, then land again")
-	}
 	l.tip = l.at
 	if !exists(filepath.Join(l.tree.Path, ".git")) {
 		return nil // it was removed by hand; the branch is what there is
@@ -327,14 +328,14 @@ func (l *landing) moveOn(ctx context.Context, commit string) error {
 	if err := l.note(ctx, commit); err != nil {
 		return err
 	}
-	if err := l.advance(ctx, commit); err != nil {
+	if err := l.advance(ctx, commit, l.tree.Branch); err != nil {
 		return errors.Join(err, l.forgetNote(ctx))
 	}
 	return nil
 }
 
-// advance has git move the user's branch and work tree.
-func (l *landing) advance(ctx context.Context, commit string) error {
+// advance has git move the user's branch and work tree; the reflog says what has landed.
+func (l *landing) advance(ctx context.Context, commit, what string) error {
 	trial, err := l.trialIndex(ctx)
 	if err != nil {
 		return err
@@ -347,7 +348,7 @@ func (l *landing) advance(ctx context.Context, commit string) error {
 	if err == nil {
 		// What the user has set for merges into the branch (--no-ff, say) would make a commit that was never computed. git
 		// overwrites ignored files unless told otherwise, and they may be the user's only copy.
-		_, err = l.user.With("GIT_REFLOG_ACTION=ralph-lsp land "+l.tree.Branch).Run(ctx, nil,
+		_, err = l.user.With("GIT_REFLOG_ACTION=ralph-lsp land "+what).Run(ctx, nil,
 			"-c", "branch."+l.into+".mergeOptions=", "merge", "--quiet", "--ff-only", "--no-overwrite-ignore", commit)
 	}
 	if err != nil {

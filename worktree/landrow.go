@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
@@ -29,7 +31,7 @@ func LandRow(ctx context.Context, trees []Tree, o LandOptions, some bool) (Row, 
 		return Row{}, err
 	}
 	defer release()
-	if err := l.lookAtUser(ctx); err != nil {
+	if err := l.lookAtUser(ctx, trees...); err != nil {
 		return Row{}, err
 	}
 	row, end, err := walk(ctx, l, trees, false)
@@ -53,10 +55,19 @@ func LandRow(ctx context.Context, trees []Tree, o LandOptions, some bool) (Row, 
 		return row, nil
 	}
 	// Half of a landing is worse than a late one.
-	if err := l.advance(context.WithoutCancel(ctx), end); err != nil {
+	if err := l.advance(context.WithoutCancel(ctx), end, row.what()); err != nil {
 		return Row{}, err
 	}
 	return row, nil
+}
+
+// what names the branches that bring something.
+func (r Row) what() string {
+	brings := slices.DeleteFunc(slices.Clone(r.Landed), func(l Landed) bool { return l.Already })
+	if len(brings) == 1 {
+		return brings[0].Branch
+	}
+	return fmt.Sprintf("%s and %d more", brings[0].Branch, len(brings)-1)
 }
 
 // walk computes what each branch makes of what the ones before it have made. A careful one looks after each whether that

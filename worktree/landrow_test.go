@@ -39,10 +39,11 @@ func TestBranchesLandInARow(t *testing.T) {
 	const merge = ": shared; %slet a loop do it: ralph-lsp run --worktree=ralph/%s 'Merge main, solve the conflicts, and commit', then ralph-lsp land ralph/%[2]s"
 	conflicts := func(before, name string) string { return fmt.Sprintf(merge, before, name) }
 	for name, tt := range map[string]struct {
-		user func(w *work)
-		want string
+		user   func(w *work)
+		want   string
+		reflog string
 	}{
-		"two of one place": {func(*work) {}, "one same other\nralph/two and ralph/one changed the same places" + conflicts("when that has landed, ", "two")},
+		"two of one place": {func(*work) {}, "one same other\nralph/two and ralph/one changed the same places" + conflicts("when that has landed, ", "two"), "one and 1 more"},
 		"the user's own place": {func(w *work) {
 			w.write("app/shared", "the user's\n")
 			w.git("add", "-A")
@@ -50,10 +51,10 @@ func TestBranchesLandInARow(t *testing.T) {
 		},
 			"other\nralph/one and main changed the same places" + conflicts("", "one") +
 				"\nralph/two and main changed the same places" + conflicts("", "two") +
-				"\nralph/same and main changed the same places" + conflicts("", "same")},
+				"\nralph/same and main changed the same places" + conflicts("", "same"), "other"},
 		"what the user hasn't committed": {func(w *work) { w.write("app/more", "the user's\n") },
 			"one same\nralph/two and ralph/one changed the same places" + conflicts("when that has landed, ", "two") +
-				"\nlanding ralph/other would touch what isn't committed in REPO: more; commit or move it (git -C REPO stash -u), then land again"},
+				"\nlanding ralph/other would touch what isn't committed in REPO: more; commit or move it (git -C REPO stash -u), then land again", "one"},
 	} {
 		ways := []How{HowMerge}
 		if name == "two of one place" {
@@ -88,6 +89,9 @@ func TestBranchesLandInARow(t *testing.T) {
 				if last := landed.Landed[len(landed.Landed)-1]; strings.TrimSpace(w.git("rev-parse", "HEAD")) != last.Commit {
 					t.Errorf("main isn't at %s", last.Commit)
 				}
+				if reflog := w.git("reflog", "-1", "--format=%gs"); reflog != "ralph-lsp land ralph/"+tt.reflog+": Fast-forward\n" {
+					t.Errorf("the reflog says %q", reflog)
+				}
 				isThere := w.git("ls-tree", "--name-only", "HEAD", "more") != ""
 				if lands := slices.ContainsFunc(landed.Landed, func(l Landed) bool { return l.Branch == "ralph/other" }); lands != isThere {
 					t.Errorf("the commit has the file of ralph/other: %v", isThere)
@@ -108,9 +112,13 @@ func TestARowThatCannotBegin(t *testing.T) {
 	w := newWork(t)
 	trees := []Tree{w.branch("one", "more", "1\n"), w.branch("two", "others", "2\n")}
 	w.git("switch", "-q", "ralph/two")
-	row, err := LandRow(t.Context(), trees, LandOptions{}, true)
-	if err != nil || row.says() != "one\n"+w.repo+" is on the loop's own branch ralph/two; git -C "+w.repo+" switch BRANCH, then land again" {
-		t.Errorf("%s, %v", row.says(), err)
+	two := w.git("rev-parse", "HEAD")
+	_, err := LandRow(t.Context(), trees, LandOptions{}, true)
+	if err == nil || err.Error() != w.repo+" is on the loop's own branch ralph/two; git -C "+w.repo+" switch BRANCH, then land again" {
+		t.Error(err)
+	}
+	if w.git("rev-parse", "HEAD") != two {
+		t.Error("a loop's branch has what others did")
 	}
 	w.git("switch", "-q", "--detach")
 	if _, err := LandRow(t.Context(), trees, LandOptions{}, true); err == nil || !strings.Contains(err.Error(), "is on no branch") {
