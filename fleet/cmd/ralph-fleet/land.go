@@ -27,6 +27,11 @@ type lander struct {
 	repo string // its top
 	o    worktree.LandOptions
 	p    wire.LandParams
+
+	some   bool           // what fits lands, whatever becomes of the rest
+	loops  []fleet.Record // that are fetched
+	trees  []worktree.Tree
+	failed []error // one of each loop that can't be fetched or doesn't fit
 }
 
 func newLand() *cobra.Command {
@@ -57,17 +62,16 @@ nothing is pushed.`,
 				return err
 			}
 			return loops.with(cmd, names, func(ctx context.Context, bus fleet.Bus, found []fleet.Record) error {
-				if len(names) == 0 {
+				if l.some = len(names) == 0; l.some {
 					slices.SortFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 				}
-				trees, err := l.fetch(ctx, bus, found)
-				switch {
-				case err != nil || len(found) == 0:
+				if err := l.fetch(ctx, bus, found); err != nil || len(found) == 0 {
 					return err
-				case describes:
-					return l.describe(ctx, bus, found, trees)
 				}
-				return l.land(ctx, trees, len(names) == 0)
+				if describes {
+					return l.describe(ctx, bus)
+				}
+				return l.land(ctx)
 			})
 		},
 	}
@@ -98,56 +102,62 @@ func topOf(ctx context.Context, folder string) (string, error) {
 	return filepath.FromSlash(top), nil
 }
 
-// fetch fetches loops, each as a branch.
-func (l *lander) fetch(ctx context.Context, bus fleet.Bus, loops []fleet.Record) ([]worktree.Tree, error) {
-	trees := make([]worktree.Tree, len(loops))
-	for i, r := range loops {
+// fetch fetches loops, each as a branch: those that it can if some will do, else all.
+func (l *lander) fetch(ctx context.Context, bus fleet.Bus, loops []fleet.Record) error {
+	for _, r := range loops {
 		branch, err := fleet.Fetch(ctx, bus, r, l.repo)
-		if err != nil {
-			return nil, err
+		switch {
+		case err != nil && (!l.some || ctx.Err() != nil):
+			return err
+		case err != nil:
+			l.failed = append(l.failed, err)
+			continue
 		}
 		// Its worktree was on another machine: what there is is the branch.
-		trees[i] = worktree.Tree{Path: filepath.Join(l.repo, ".git", "ralph-fleet", r.ID), Branch: branch, Repo: l.repo, Base: r.Base}
+		path := filepath.Join(l.repo, ".git", "ralph-fleet", r.ID)
+		l.loops = append(l.loops, r)
+		l.trees = append(l.trees, worktree.Tree{Path: path, Branch: branch, Repo: l.repo, Base: r.Base})
 	}
-	return trees, nil
+	return nil
 }
 
-// land lands loops, one behind the other: those that fit, or if all are wanted, all or none. The error has whatever
-// doesn't land.
-func (l *lander) land(ctx context.Context, trees []worktree.Tree, some bool) error {
-	row, err := worktree.LandRow(ctx, trees, l.o, some)
+// land lands what is fetched, one loop behind the other. The error has whatever doesn't land.
+func (l *lander) land(ctx context.Context) error {
+	row, err := worktree.LandRow(ctx, l.trees, l.o, l.some)
 	if err != nil {
-		return err
+		return errors.Join(append(l.failed, err)...)
 	}
 	for _, done := range row.Landed {
 		fmt.Fprintln(l.cmd.OutOrStdout(), answers.LandedOf(l.p, done).Text)
 	}
-	if len(row.Refused) == 0 {
+	all := len(l.trees) + len(l.failed)
+	for _, refused := range row.Refused {
+		l.failed = append(l.failed, refused)
+	}
+	if len(l.failed) == 0 {
 		return nil
 	}
-	refused := make([]error, len(row.Refused))
-	for i, one := range row.Refused {
-		refused[i] = one
-	}
-	what := fmt.Sprintf("of %s, %d can't land", tell.Counted(len(trees), "loop"), len(refused))
-	if !some {
+	what := fmt.Sprintf("of %s, %d can't land", tell.Counted(all, "loop"), len(l.failed))
+	if !l.some {
 		what = answers.NothingLanded + what + "; name the others to land those"
 	}
-	return fmt.Errorf("%s\n%w", what, errors.Join(refused...))
+	return fmt.Errorf("%s\n%w", what, errors.Join(l.failed...))
 }
 
-// describe prints a pull request's title and body with what loops did.
-func (l *lander) describe(ctx context.Context, bus fleet.Bus, loops []fleet.Record, trees []worktree.Tree) (err error) {
-	done := make([]answers.Work, len(loops))
-	for i, r := range loops {
+// describe prints a pull request's title and body with what the loops did that are fetched.
+func (l *lander) describe(ctx context.Context, bus fleet.Bus) (err error) {
+	done := make([]answers.Work, len(l.loops))
+	for i, r := range l.loops {
 		if done[i].Receipt, err = receiptOf(ctx, bus, r, ""); err == nil {
-			done[i].Changes, err = worktree.Changes(ctx, trees[i], nil)
+			done[i].Changes, err = worktree.Changes(ctx, l.trees[i], nil)
 		}
 		if err != nil {
 			return err
 		}
 		done[i].Receipt.Title = cmp.Or(done[i].Receipt.Title, r.Name)
 	}
-	_, err = fmt.Fprint(l.cmd.OutOrStdout(), answers.Describe(done...))
-	return err
+	if len(done) > 0 {
+		_, err = fmt.Fprint(l.cmd.OutOrStdout(), answers.Describe(done...))
+	}
+	return errors.Join(append(l.failed, err)...)
 }
