@@ -46,6 +46,8 @@ export class Loops implements vscode.Disposable {
       }),
       sidecar.onStatus((p) => {
         this.isTold = this.server.state === 'running';
+        // When its end is told, a loop is still listed, and isn't past: the history is read again once it isn't.
+        if (this.status.some((l) => !l.host && l.loopId && !p.loops.some((now) => now.loopId === l.loopId))) void this.readPast();
         this.status = p.loops;
         this.text = p.text;
         for (const l of p.loops) this.take(l);
