@@ -147,10 +147,14 @@ func TestCommandLine(t *testing.T) {
 			env.Setenv("TESTDATA", testdata)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
 			env.Setenv("TMPDIR", env.WorkDir+"/.tmp")
+			env.Setenv("HOME", env.WorkDir+"/.home")
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/.config")
 			env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/.cache") // clean --all takes away what is in it
 			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/.state")
 			env.Setenv("PI_CODING_AGENT_DIR", env.WorkDir+"/.pi-agent") // where loops are kept
+			if err := os.Mkdir(env.WorkDir+"/.home", 0o700); err != nil {
+				return err
+			}
 			return testhome.Offered(env.WorkDir + "/.config")
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
