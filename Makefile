@@ -56,7 +56,7 @@ EDITOR_TESTS :=
 EDITOR_BENCHES :=
 -include editors/*/test.mk
 include fleet/test.mk
-include release/release.mk
+include tools/release/release.mk
 
 # All of ralph-lsp's Go tests but those of real agents and clients (e2e).
 .PHONY: test
@@ -158,7 +158,7 @@ endif
 # Many tests wait for processes, so one package more than processors is at work; those that take
 # longest are first, or one of them would be alone at the end.
 AT_ONCE := $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
-LONGEST := $(addprefix $(CURDIR)/,server loop/engine sandbox cmd/ralph-lsp changes backends)
+LONGEST := $(addprefix $(CURDIR)/,server loop/engine sandbox cmd/ralph-lsp workspace/changes backends)
 
 # A room whose tests run loops without a home of their own (internal/test/testhome) can keep nothing, and fails.
 test fleet-test race quick: export RALPH_STATE_DIR := /dev/null
@@ -166,15 +166,15 @@ test fleet-test race quick: export RALPH_STATE_DIR := /dev/null
 # The race detector makes tests up to five times slower, and finds something only where things happen at once: in the
 # rooms of this list, which internal/test/archtest holds against their code. Of RACES_IN_PART only the tests of what does
 # are run with it: the rest are of the command line, of walls and of gits, which are other processes.
-RACES := server loop/engine fleet backends \
-	acp acp/rpc ahp ahp/websocket backends/acp backends/reaper \
-	internal/terminal cmd/internal/top cmd/internal/window fleet/cmd/ralph-fleet \
-	fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
-	history internal/accept internal/awake internal/control internal/git internal/regular journal keeper keeper/client keeper/door loop/engine/executor loop/engine/inbox loop/engine/sentry loop/engine/snapshots \
-	loop/start loopstate mcp notify registry \
-	server/documents server/feed server/findings server/folders server/rpc server/session server/stdio server/turns service \
-	verify
-RACES_IN_PART := changes cmd/ralph-lsp sandbox worktree
+RACES := backends backends/acp backends/reaper cmd/internal/top cmd/internal/window \
+	fleet fleet/child fleet/client fleet/cmd/ralph-fleet fleet/metrics fleet/natsbus fleet/submitter \
+	history internal/accept internal/awake internal/control internal/git internal/notify internal/regular internal/terminal \
+	keeper keeper/client keeper/door \
+	loop/engine loop/engine/executor loop/engine/inbox loop/engine/sentry loop/engine/snapshots loop/start loop/verify \
+	loopstate loopstate/journal loopstate/registry \
+	server server/acp server/acp/rpc server/ahp server/ahp/websocket server/documents server/feed server/findings \
+	server/folders server/mcp server/rpc server/session server/stdio server/turns service
+RACES_IN_PART := cmd/ralph-lsp sandbox workspace/changes workspace/worktree
 TOGETHER := EachIteration|ReadWhileOthers|ManyUnknown|UndoOfSome|OneAtATime|CommitOfASnapshot|LandingBrings|AtOnce|WithChanges|Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$
 
 # Heaps of tests are small: collecting them less often saves a tenth under the race detector.
@@ -211,7 +211,7 @@ night: bubblewrap ## whether an iteration costs the same at the end of a short n
 # A night prints what it costs; so this is no quiet target.
 .PHONY: soak
 soak: ## before a release: nights of 10,000 iterations, kills at random moments, floods, many loops. An hour
-	@RALPH_TEST_KILLS=150 $(GO_TEST) -count=1 -run '^Test(A)?Kill(ed)?AtAnyMoment$$' ./changes ./worktree
+	@RALPH_TEST_KILLS=150 $(GO_TEST) -count=1 -run '^Test(A)?Kill(ed)?AtAnyMoment$$' ./workspace/changes ./workspace/worktree
 	@RALPH_SOAK_ITERATIONS=10000 go test -tags soak -count=1 -v -timeout 4h ./e2e/soak | grep --line-buffered -v '^=== '
 
 .PHONY: agents
@@ -266,16 +266,16 @@ bench: bubblewrap ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@go test -run '^$$' -bench 'Decode/.*/(scan|ours)' -benchtime 20x -count 3 ./stream/decode | $(FIGURES)
 	@go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream/decode | $(FIGURES)
 	@go test -run '^$$' -bench '^Benchmark(IterationGap|Handle|Turn)$$' ./loop/engine | $(FIGURES)
-	@go test -run '^$$' -bench '^BenchmarkTake$$' -benchtime 20x ./changes | $(FIGURES)
-	@go test -run '^$$' -bench '^BenchmarkLongLoop$$' -benchtime 1x ./changes | $(FIGURES)
-	@go test -run '^$$' -bench '^BenchmarkCommit$$' -benchtime 10x ./worktree | $(FIGURES)
+	@go test -run '^$$' -bench '^BenchmarkTake$$' -benchtime 20x ./workspace/changes | $(FIGURES)
+	@go test -run '^$$' -bench '^BenchmarkLongLoop$$' -benchtime 1x ./workspace/changes | $(FIGURES)
+	@go test -run '^$$' -bench '^BenchmarkCommit$$' -benchtime 10x ./workspace/worktree | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkFeed$$' ./server/feed | $(FIGURES)
 	@go test -run '^$$' -bench '^Benchmark(Initialize|Reaper|Runs)$$' -benchtime 1x ./cmd/ralph-lsp | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkWalls$$' -benchtime 1x ./sandbox | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./e2e/sidecar | $(FIGURES)
 	@$(MAKE) --no-print-directory fleet-bench
 	@go test -tags e2e -run '^$$' -bench Live -benchtime 1x -timeout 1h ./e2e | $(FIGURES)
-	@go test -run '^$$' -bench . -benchtime 3x ./history ./registry | $(FIGURES)
+	@go test -run '^$$' -bench . -benchtime 3x ./history ./loopstate/registry | $(FIGURES)
 ifneq ($(EDITORS),off)
 	@for part in $(EDITOR_BENCHES); do $(MAKE) --no-print-directory $$part; done
 endif

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 )
 
 // place makes a folder with a file, a user's folder with another, and says

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 )
 
 // table returns the names in a decoded table.

@@ -12,12 +12,12 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Source is where a value comes from.

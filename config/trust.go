@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Opening a repository must not run its code. A folder's file that names a

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes/stamp"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet/child"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
@@ -22,6 +21,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes/stamp"
 )
 
 // checkouts are the folders of a worker: copies of repositories, and the checkouts of the

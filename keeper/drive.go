@@ -1,10 +1,10 @@
 package keeper
 
 import (
-	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/internal/notify"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/notify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
 // Driven is a loop of this process.

@@ -11,14 +11,14 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/notify"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/notify"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )

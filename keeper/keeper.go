@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/notify"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
@@ -25,8 +26,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/notify"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // Main is the process, which ends when it returns.

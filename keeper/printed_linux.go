@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // PrintedBy finds the files that a process prints into: those behind its outputs, and where such a one

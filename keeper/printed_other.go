@@ -5,7 +5,7 @@ package keeper
 import (
 	"os"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // PrintedBy finds the files that a process prints into, as far as it is this one: those of others aren't known here.

@@ -4,8 +4,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/plan"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/plan"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 // maxPrompt is how much of a prompt is kept with a loop's end.

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // OwnFilesIn are the beginnings of the paths of a loop's own files in its tree.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 

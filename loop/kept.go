@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/registry"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // Past is a loop that is kept, and the worktree where it worked.

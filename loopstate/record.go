@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // record is what is kept of the loop of a folder beside its state file: in the user's state folder (package registry),

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/plan"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 

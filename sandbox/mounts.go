@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 // mountList collects what is mounted where, each over those before it.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 // Modes of a Spec.

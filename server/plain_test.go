@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

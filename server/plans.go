@@ -3,8 +3,8 @@ package server
 import (
 	"sync"
 
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/server/documents"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/session"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"

@@ -10,16 +10,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // moon is a place with two loops: m1 does what it is told and asks q1, m2 has ended.

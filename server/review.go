@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
@@ -12,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // reviewer shows what loops changed, keeps it, takes it back and lands it. git runs aside

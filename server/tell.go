@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

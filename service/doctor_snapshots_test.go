@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 func TestHowMuchSnapshotsHave(t *testing.T) {

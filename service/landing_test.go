@@ -9,7 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/journal"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // BenchmarkLoops lists 3,000 loops that ended lately: in one folder, in twenty, and each in its own.

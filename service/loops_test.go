@@ -13,7 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // The list of all loops shows each as it is in its folder now: its user may change its state file, or remove it.

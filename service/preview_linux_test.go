@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // What a start would find out by writing, a dry run says without. A loop in a worktree doesn't write there.

@@ -3,11 +3,11 @@ package service
 import (
 	"context"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // Remote has loops that aren't of this machine. Find and Loops don't block, nor does Story. Errors

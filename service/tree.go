@@ -9,16 +9,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // Tree finds the worktree of a loop: the one that one of the folders is in, or one of the repository

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // place is a folder whose last loop wrote "N" into a.txt in each of its two iterations.

@@ -2,11 +2,11 @@ package wire
 
 import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // Version is that of our own part of the protocol (docs/PROTOCOL.md).

@@ -26,11 +26,11 @@ func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 		{"../stream/event.go", "../loop/engine/progress/follow.go", "Follow", "Thinking ToolProgress Compaction Denied Heard Question Moot Answered Complete"},
 		{"../stream/event.go", "../loop/engine/executor/agent.go", "own", below + " Question Answered Complete"}, // told by Subagent.Handle; the desk has the question
 		{"../stream/event.go", "../loop/engine/reviewer.go", "newReview", below + " SessionStart Quota Compaction TurnEnd Error Question Answered Complete"},
-		{"../stream/event.go", "../journal/kept_test.go", "TestAnEventIsToldOnce", untold + " Text Thinking MessageEnd ToolCall ToolProgress ToolResult Usage"}, // these are told in pieces
-		{"../stream/event.go", "../server/plain_test.go", "FuzzTheWireIsPlain", untold + " MessageEnd Usage"},                                                   // no text of theirs is told
+		{"../stream/event.go", "../loopstate/journal/kept_test.go", "TestAnEventIsToldOnce", untold + " Text Thinking MessageEnd ToolCall ToolProgress ToolResult Usage"}, // these are told in pieces
+		{"../stream/event.go", "../server/plain_test.go", "FuzzTheWireIsPlain", untold + " MessageEnd Usage"},                                                             // no text of theirs is told
 		{"../stream/event.go", "../internal/terminal/style_test.go", "recordedLoop", untold},
 		{"../loop/event.go", "project.go", "Loop", ""},
-		{"../loop/event.go", "../journal/kept_test.go", "TestAnEventIsToldOnce", ""},
+		{"../loop/event.go", "../loopstate/journal/kept_test.go", "TestAnEventIsToldOnce", ""},
 		{"../loop/event.go", "../server/plain_test.go", "FuzzTheWireIsPlain", "Asked Answered"}, // loop/ask makes them plain
 		{"../loop/event.go", "../internal/terminal/style_test.go", "recordedLoop", "Told Published Asked Answered"},
 	} {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // LandParams is the argument of ralph.loop.land: what a loop did in its worktree comes

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 func TestAReceiptSaysWhatHelps(t *testing.T) {

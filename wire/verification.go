@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // saidOfCheck is what a person is told of a check. That it runs is told once.

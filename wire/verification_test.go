@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 func TestAGoalNamesAllThatHasToBeSo(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // WorktreeParam is what a start says of a worktree: true, or the name of a branch; false

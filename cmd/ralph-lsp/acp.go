@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/acp"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/server/acp"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
 

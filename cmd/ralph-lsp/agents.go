@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/loop/agents"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 

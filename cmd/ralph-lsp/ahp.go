@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/ahp"
+	"github.com/ralph-lsp/ralph-lsp/server/ahp"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 

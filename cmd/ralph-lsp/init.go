@@ -21,8 +21,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	plans "github.com/ralph-lsp/ralph-lsp/loop/plan"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	plans "github.com/ralph-lsp/ralph-lsp/plan"
 )
 
 //go:embed presets

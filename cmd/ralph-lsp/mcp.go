@@ -7,7 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/mcp"
+	"github.com/ralph-lsp/ralph-lsp/server/mcp"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"

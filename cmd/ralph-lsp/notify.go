@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/notify"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

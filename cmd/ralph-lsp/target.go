@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/service"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
-	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

@@ -4,5 +4,5 @@
 // Of each loop there is the record, what its iteration shows, and a log over the files of the
 // attempts that count and the live lines of the one that runs (log.go): both have the same lines,
 // each with its attempt and number. Changes are read from the checkpoint's snapshots
-// (changes/adopt.go).
+// (workspace/changes/adopt.go).
 package client

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
 const (

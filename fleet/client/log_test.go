@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
 func readAll(t *testing.T, d *Client, after string, o journal.Options) (updates []json.RawMessage, last journal.Page) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 func TestWhichOpenFolderALoopIsOf(t *testing.T) {

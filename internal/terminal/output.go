@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/ralph-lsp/ralph-lsp/notify"
+	"github.com/ralph-lsp/ralph-lsp/internal/notify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 

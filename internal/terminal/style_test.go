@@ -13,11 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

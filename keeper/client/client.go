@@ -23,11 +23,11 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

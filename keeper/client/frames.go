@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
 // Frame is a line that isn't one of the journal: those begin with journal.LineHead, all others

@@ -15,10 +15,10 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
 // Loop is a loop that windows look at.

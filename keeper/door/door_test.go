@@ -16,9 +16,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
 const (

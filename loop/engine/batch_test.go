@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // sideBySide is a loop with workers, whose agents are played.

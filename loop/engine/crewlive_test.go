@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // minute is a run of an agent that can be talked to for a minute.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -20,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // meddler is an agent whose tool writes into the home folder and into its own state file.

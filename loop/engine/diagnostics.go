@@ -6,7 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 const (

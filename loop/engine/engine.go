@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
@@ -17,9 +16,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // run is the loop's goroutine: iterations until a reason to stop.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -21,8 +20,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // feels is a script that writes down as whom it ran, and whether walls were around it.

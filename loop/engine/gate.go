@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // gates are asked so, for as long as that takes. One returns early when the loop is to end; then what it says doesn't

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // guarding is a loop with snapshots in a folder, whose work is verified by a script.

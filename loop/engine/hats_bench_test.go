@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/registry"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // session is one that is kept of a loop in a folder.

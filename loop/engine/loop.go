@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
@@ -28,6 +27,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // reads is the team in a folder with snapshots, its planner only reading.

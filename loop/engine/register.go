@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // entry is what the user's registry has of the loop while it runs.

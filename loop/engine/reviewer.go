@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // review has a hat look at the work, once. It can refute, and never approve what a gate before it has refuted.

@@ -3,15 +3,15 @@ package engine
 import (
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/stagnation"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // beginSnapshots has the folder as it is before the first iteration looked at,

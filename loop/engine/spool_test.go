@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 )
 
 // emits is a run whose programs publish topics while it works.

@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // verifyFirst verifies what is to be verified before any run.

@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // checked is one scripted run of the command that verifies.

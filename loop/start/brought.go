@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
+	"github.com/ralph-lsp/ralph-lsp/loop/agents"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 

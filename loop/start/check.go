@@ -7,7 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 // Check is what a start says of how promises are verified.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestWhoSaysHowALoopIsVerified(t *testing.T) {

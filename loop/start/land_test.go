@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 func TestParseLanding(t *testing.T) {

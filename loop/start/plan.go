@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop/agents"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/plan"
+	"github.com/ralph-lsp/ralph-lsp/loop/plan"
 )
 
 // NeedsPrompt says whether a start that gives no prompt has that of the settings: one with a plan has the plan's, unless

@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // settings reads a ralph.toml that is trusted.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 

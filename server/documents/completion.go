@@ -7,9 +7,9 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop/agents"
 )
 
 // Completion returns what can be written at a position; never nil.

@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/plan"
+	"github.com/ralph-lsp/ralph-lsp/loop/plan"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"

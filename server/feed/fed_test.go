@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )

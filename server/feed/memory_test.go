@@ -10,8 +10,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )

@@ -9,13 +9,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 var progressClient = client.Info{WorkDoneProgress: true}

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

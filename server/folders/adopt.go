@@ -3,8 +3,8 @@ package folders
 import (
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
 // driver is a process that drives a loop, which is asked to let a window in.

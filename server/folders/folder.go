@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // Folder is one folder that loops run in: of the workspace, or named by a start.

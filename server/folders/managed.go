@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // treePoll is how often the worktrees of open folders are looked for. A look is two stats

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"

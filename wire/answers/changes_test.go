@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // More files than fit into an answer come page by page, none twice.

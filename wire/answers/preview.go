@@ -15,9 +15,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // Review is what a document shows of a loop's changes; the zero value is nothing.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestWhatAStartLeavesOpenIsOfferedWithAllThatItSays(t *testing.T) {

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/registry"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // kept is one thing that is kept, and how it is removed.

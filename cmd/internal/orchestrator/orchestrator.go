@@ -16,8 +16,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )

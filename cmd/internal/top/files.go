@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 const (

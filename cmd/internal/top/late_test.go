@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // A loop that the filter doesn't find any more stays chosen: keys, and what is typed, are meant for it.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
 // world is what the screen shows, and by what it acts.

@@ -24,9 +24,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )

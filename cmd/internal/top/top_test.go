@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
-	"github.com/ralph-lsp/ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
 // lander lands branches of loops in a repository, one behind the other.

@@ -9,9 +9,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/client"
+	"github.com/ralph-lsp/ralph-lsp/internal/notify"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/journal"
-	"github.com/ralph-lsp/ralph-lsp/notify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/service"
 )
 

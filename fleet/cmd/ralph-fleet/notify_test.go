@@ -11,11 +11,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/client"
+	"github.com/ralph-lsp/ralph-lsp/internal/notify"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

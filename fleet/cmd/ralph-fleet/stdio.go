@@ -14,9 +14,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/internal/notify"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 	"github.com/ralph-lsp/ralph-lsp/service"
 )

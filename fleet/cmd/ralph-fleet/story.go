@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

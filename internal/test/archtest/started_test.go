@@ -67,7 +67,7 @@ func TestEachProgramThatIsStartedIsListed(t *testing.T) {
 		t.Error(problem)
 	}
 	sites, _ := Started(os.DirFS(root))
-	for _, want := range []string{"notify/way.go:run", "backends/reaper/client_linux.go:Start", "editors/nvim/lua/ralph/transport.lua", "editors/pi/src/sidecar.ts", "sandbox/runtime.mjs"} {
+	for _, want := range []string{"internal/notify/way.go:run", "backends/reaper/client_linux.go:Start", "editors/nvim/lua/ralph/transport.lua", "editors/pi/src/sidecar.ts", "sandbox/runtime.mjs"} {
 		if !slices.Contains(sites, want) {
 			t.Errorf("the search doesn't find %s", want)
 		}

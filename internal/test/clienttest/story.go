@@ -3,7 +3,7 @@ package clienttest
 import (
 	"context"
 
-	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
 // Story is what a feed tells of a loop, of a journal of this process.

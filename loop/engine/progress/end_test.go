@@ -3,10 +3,10 @@ package progress
 import (
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 )
 
 // An end names what came again and again, where that may be why the loop isn't done.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -14,8 +13,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop/plan"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 

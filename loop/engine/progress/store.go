@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // Store is the state file (*loopstate.File).

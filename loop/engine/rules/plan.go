@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/plan"
+	"github.com/ralph-lsp/ralph-lsp/loop/plan"
 )
 
 // Task tells an agent which task of a plan is its. checks says whether the task's own check is run, isOne that others

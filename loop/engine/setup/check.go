@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Check looks at what can be wrong before anything is touched.

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // Doubts are what the user wants of a loop with this configuration and can't have, or

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestWhatAStartCannotHoldIsToldBeforeIt(t *testing.T) {

@@ -3,11 +3,11 @@ package setup
 import (
 	"context"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // Host is what the process that drives a loop does for it, and no data can. The zero value does

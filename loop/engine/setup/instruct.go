@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 

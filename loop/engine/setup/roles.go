@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/limited"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 // Fallback is an agent that works while the loop's own is limited.

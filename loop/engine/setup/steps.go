@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // A loop that goes on may be slow to begin its first run. What the run that was cut off changed is in its

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // WroteBeyond says whether some of the files that an agent's tools wrote are none that snapshots have.

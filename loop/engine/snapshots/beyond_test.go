@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // What git ignores, and what lies elsewhere, is in no snapshot; where there are none, all that lies in the folder is seen.

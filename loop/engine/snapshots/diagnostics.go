@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // diagnosisNote is what the editor knew before the loop, beside the snapshots.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // guards are the files that the loop changed and that its work is verified by.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 func TestASentenceNamesFewFiles(t *testing.T) {

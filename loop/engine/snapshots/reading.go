@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/changes"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
+	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // MayOnlyRead says why a run that is to read only can't begin: what it changed could not

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // MaxDiff is how much of what was changed a reviewer is shown, in bytes.

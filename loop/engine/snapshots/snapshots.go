@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/changes"
-	"github.com/ralph-lsp/ralph-lsp/changes/survey"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes/survey"
 )
 
 // RecordName is how the file of a run's raw output begins.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // A first snapshot that takes long says how far it is. A cancel ends it at once, with the git that reads the files, and

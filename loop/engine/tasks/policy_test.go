@@ -12,9 +12,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/plan"
+	"github.com/ralph-lsp/ralph-lsp/loop/plan"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // fake is a loop with a plan, whose checks say what they are to say.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
-	"github.com/ralph-lsp/ralph-lsp/plan"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/plan"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 // Bench is what a loop judges tasks with.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
 // maxDiagnosed is of how many files an editor is asked: it opens them all.

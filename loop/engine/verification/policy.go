@@ -7,9 +7,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Policy is that of a loop. The state file has what it knows: a loop that was killed goes on with it. It is for one goroutine.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // What a check prints ends where we say so.
