@@ -70,6 +70,19 @@ func Fetch(ctx context.Context, bus Bus, r Record, repo string) (branch string, 
 // takes that away with the branch.
 func fetchedKey(branch string) string { return "branch." + branch + ".ralphFetched" }
 
+// LoopIn returns the id of the loop whose fetched branch is checked out in a repository, and the branch; "" for any
+// other branch.
+func LoopIn(ctx context.Context, repo string) (id, branch string) {
+	g, err := Fetcher(repo)
+	if err != nil {
+		return "", ""
+	}
+	branch, _ = g.Text(ctx, nil, "symbolic-ref", "--quiet", "--short", "HEAD")
+	known, _ := g.Text(ctx, nil, "config", fetchedKey(branch))
+	id, _, _ = strings.Cut(known, " ")
+	return id, branch
+}
+
 func (f fetched) move(ctx context.Context, branch, to, from string) error {
 	if _, err := f.git.Run(ctx, nil, "update-ref", "refs/heads/"+branch, to, from); err != nil {
 		return err

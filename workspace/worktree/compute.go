@@ -31,7 +31,7 @@ func (l *landing) compute(ctx context.Context) (Landed, error) {
 		return done, err
 	}
 	files, err := l.user.List(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", l.onto, made)
-	done.Commit, done.Already, done.Files = made, false, len(files)
+	done.Commit, done.Already, done.Files, done.paths = made, false, len(files), files
 	done.Commits, _ = strconv.Atoi(count)
 	return done, err
 }
@@ -199,15 +199,21 @@ func (l *landing) mergeTree(ctx context.Context, ours, theirs string) (tree stri
 	if err == nil {
 		return words[0], nil
 	}
-	other, before := l.rival(ctx)
-	refused := refuse(ReasonConflict, fmt.Sprintf("%s and %s changed the same places", l.tree.Branch, other),
+	return "", conflictOf(l, l.into, "", conflictsIn(words[1:]))
+}
+
+// conflictOf refuses what git can't merge. with is the branch whose changes it conflicts with, and before what has to be
+// done before anybody can merge it.
+func conflictOf(l *landing, with, before string, paths []InTheWay) *Refused {
+	refused := refuse(ReasonConflict, fmt.Sprintf("%s and %s changed the same places", l.tree.Branch, with),
 		"git -C "+tell.ShellWord(l.tree.Path)+" merge "+tell.ShellWord(l.into)+", solve the conflicts there, commit, then land again",
 		"let a loop in "+l.tree.Path+" do that")
-	if !exists(l.tree.Path) {
-		refused.Fix = []string{before + "let a loop do it: ralph-lsp run --worktree=" + tell.ShellWord(l.tree.Branch) + " " + tell.ShellWord("Merge "+l.into+", solve the conflicts, and commit") + ", then ralph-lsp land " + tell.ShellWord(l.tree.Branch)}
+	if branch := tell.ShellWord(l.tree.Branch); !exists(l.tree.Path) {
+		refused.Fix = []string{before + "let a loop do it: ralph-lsp run --worktree=" + branch + " " +
+			tell.ShellWord("Merge "+l.into+", solve the conflicts, and commit") + ", then ralph-lsp land " + branch}
 	}
-	refused.Paths = conflictsIn(words[1:])
-	return "", refused
+	refused.Paths = paths
+	return refused
 }
 
 // kinds are git's words for conflicts, and ours.

@@ -44,6 +44,7 @@ type Landed struct {
 	Already  bool     // there was nothing to land
 	Gone     bool     // the worktree and its branch are removed
 	Stays    string   // why not, where nobody asked for that
+	paths    []string // of Files
 }
 
 // landing is one that is under way.
@@ -57,7 +58,6 @@ type landing struct {
 
 	head, into string // the user's commit and branch
 	onto       string // what it lands on: head, or what others make of that which land first
-	first      []Tree // those
 	at         string // where the loop's branch is
 	tip        string // at, or a commit of what isn't committed on top of it
 	left       leftover

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"sort"
 )
 
 // Row is what came of branches that land one behind the other, or would.
@@ -74,19 +73,22 @@ func (r Row) what() string {
 // would touch what isn't committed.
 func walk(ctx context.Context, l *landing, trees []Tree, careful bool) (row Row, end string, err error) {
 	at := *l
+	var before []Landed // that bring something
 	for _, t := range trees {
 		one := at
 		one.tree, one.own = t, l.user.In(t.Path)
 		done, err := one.next(ctx, careful)
 		if refused, isRefused := errors.AsType[*Refused](err); isRefused {
-			row.Refused = append(row.Refused, refused)
+			row.Refused = append(row.Refused, one.withRival(ctx, refused, before))
 			continue
 		}
 		if err != nil {
 			return row, l.head, err
 		}
 		row.Landed = append(row.Landed, done)
-		at.onto, at.first = done.Commit, append(at.first, t)
+		if at.onto = done.Commit; !done.Already {
+			before = append(before, done)
+		}
 	}
 	return row, at.onto, nil
 }
@@ -106,22 +108,27 @@ func (l *landing) next(ctx context.Context, careful bool) (Landed, error) {
 	return done, err
 }
 
-// rival is whose work a branch conflicts with: the user's branch, or one that lands first; and what is to be done before
-// anybody can merge it.
-func (l *landing) rival(ctx context.Context) (other, before string) {
-	conflicts := func(with string) bool {
-		_, err := l.user.Run(ctx, nil, "merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", with, l.tip)
-		return git.ExitCode(err) == 1
+// withRival names the branch that lands first in place of the user's, if the conflict is with that one. It is the one
+// before which this branch would land, and behind which it doesn't. Each trial takes several gits, so only the branches
+// that changed a file of the conflict are tried, by halves.
+func (l *landing) withRival(ctx context.Context, refused *Refused, before []Landed) *Refused {
+	conflicts := func(onto string) bool {
+		trial := *l
+		trial.onto, trial.sign = onto, nil
+		_, err := trial.join(ctx)
+		is, _ := errors.AsType[*Refused](err)
+		return is != nil && is.Reason == ReasonConflict
 	}
-	if len(l.first) == 0 || conflicts(l.head) {
-		return l.into, ""
+	if refused.Reason != ReasonConflict || len(before) == 0 || conflicts(l.head) {
+		return refused
 	}
-	other = "what lands before it"
-	for _, t := range l.first {
-		if conflicts("refs/heads/" + t.Branch) {
-			other = t.Branch
-			break
-		}
+	touches := func(b Landed) bool {
+		return slices.ContainsFunc(refused.Paths, func(p InTheWay) bool { return slices.Contains(b.paths, p.Path) })
 	}
-	return other, "when that has landed, "
+	// Git may have found the conflict across a rename: then any of them may be it.
+	if some := slices.DeleteFunc(slices.Clone(before), func(b Landed) bool { return !touches(b) }); len(some) > 0 {
+		before = some
+	}
+	first := sort.Search(len(before)-1, func(i int) bool { return conflicts(before[i].Commit) })
+	return conflictOf(l, before[first].Branch, "when that has landed, ", refused.Paths)
 }

@@ -133,3 +133,71 @@ func TestARowThatCannotBegin(t *testing.T) {
 		t.Errorf("of none: %s, %v", row.says(), err)
 	}
 }
+
+// commitOn adds a commit to a branch that writes a file.
+func (w *work) commitOn(name, path, text string) {
+	w.Helper()
+	w.git("switch", "-q", "ralph/"+name)
+	w.write("app/"+path, text)
+	w.git("add", "--", path)
+	w.git("commit", "-qm", "more of "+name)
+	w.git("switch", "-q", "main")
+}
+
+func TestARowNamesTheBranchThatIsInTheWay(t *testing.T) {
+	long := strings.Repeat("a line\n", 20)
+	for name, tt := range map[string]struct {
+		rows func(w *work) []Tree
+		with map[How]string
+	}{
+		"the middle commit of three": {func(w *work) []Tree {
+			trees := []Tree{w.branch("far", "far", "1\n"), w.branch("one", "shared", "1\n"), w.branch("near", "near", "1\n"), w.branch("two", "first", "2\n")}
+			w.commitOn("two", "shared", "2\n")
+			w.commitOn("two", "shared", "1\n") // a merge has no conflict by now
+			return trees
+		}, map[How]string{HowMerge: "", HowSquash: "", HowRebase: "one"}},
+		"one that is in already": {func(w *work) []Tree {
+			trees := []Tree{w.branch("in", "shared", "1\n")}
+			w.git("merge", "-q", "ralph/in")
+			return append(trees, w.branch("one", "shared", "2\n"), w.branch("two", "shared", "3\n"))
+		}, map[How]string{HowMerge: "one", HowSquash: "one", HowRebase: "one"}},
+		"the second of two that changed the file": {func(w *work) []Tree {
+			w.write("app/long", long)
+			w.git("add", "-A")
+			w.git("commit", "-qm", "long")
+			return []Tree{
+				w.branch("top", "long", "top\n"+long), w.branch("end", "long", long+"end\n"),
+				w.branch("other", "more", "1\n"), w.branch("two", "long", long+"another end\n"),
+			}
+		}, map[How]string{HowMerge: "end", HowSquash: "end", HowRebase: "end"}},
+		"one that renamed it": {func(w *work) []Tree {
+			w.write("app/long", long)
+			w.git("add", "-A")
+			w.git("commit", "-qm", "long")
+			trees := []Tree{w.branch("other", "more", "1\n"), w.branch("moves", "gone", "1\n"), w.branch("two", "long", long+"end\n")}
+			w.git("switch", "-q", "ralph/moves")
+			w.git("mv", "long", "moved")
+			w.commitOn("moves", "moved", long+"another end\n")
+			return trees
+		}, map[How]string{HowMerge: "moves", HowSquash: "moves", HowRebase: "moves"}},
+	} {
+		for how, with := range tt.with {
+			t.Run(name+"/"+string(how), func(t *testing.T) {
+				w := newWork(t)
+				row, err := LandRow(t.Context(), tt.rows(w), LandOptions{How: how, DryRun: true}, true)
+				w.must(err)
+				want := ""
+				if with != "" {
+					want = "ralph/two and ralph/" + with + " changed the same places"
+				}
+				got := ""
+				for _, refused := range row.Refused {
+					got += refused.Text
+				}
+				if got != want {
+					t.Errorf("refused: %q, want %q", got, want)
+				}
+			})
+		}
+	}
+}

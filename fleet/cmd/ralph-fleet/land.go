@@ -65,6 +65,9 @@ nothing is pushed.`,
 				if l.some = len(names) == 0; l.some {
 					slices.SortFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 				}
+				if err := l.lookAt(ctx, found); err != nil && !describes {
+					return err
+				}
 				if err := l.fetch(ctx, bus, found); err != nil || len(found) == 0 {
 					return err
 				}
@@ -100,6 +103,16 @@ func topOf(ctx context.Context, folder string) (string, error) {
 		return "", fmt.Errorf("%s is in no work tree of git: say where the repository is with --into", dir)
 	}
 	return filepath.FromSlash(top), nil
+}
+
+// lookAt refuses a repository that is on the branch of one of the loops. Git can't move that branch, so a loop that went
+// on would get another one, and the rest would land on the old one.
+func (l *lander) lookAt(ctx context.Context, loops []fleet.Record) error {
+	on, branch := fleet.LoopIn(ctx, l.repo)
+	if !slices.ContainsFunc(loops, func(r fleet.Record) bool { return r.ID == on }) {
+		return nil
+	}
+	return fmt.Errorf("%s is on the loop's own branch %s; git -C %s switch BRANCH, then land again", l.repo, branch, tell.ShellWord(l.repo))
 }
 
 // fetch fetches loops, each as a branch: those that it can if some will do, else all.

@@ -79,4 +79,15 @@ func TestWhatCanBeFetchedLands(t *testing.T) {
 			t.Errorf("after %v main is at %s", tt.args, head)
 		}
 	}
+
+	y.change("f2", func(r *fleet.Record) { r.Text = "it went on" })
+	git("switch", "-q", "ralph/near")
+	head := git("rev-parse", "HEAD")
+	code, out = y.run("land", "--into", repo, "--all-done")
+	if code == 0 || !strings.Contains(out, repo+" is on the loop's own branch ralph/near; git -C ") || git("rev-parse", "HEAD") != head {
+		t.Errorf("on the branch of a loop that went on: %d, %s", code, out)
+	}
+	if code, out = y.run("land", "--into", repo, "--describe", "near"); code != 0 || !strings.Contains(out, "it went on") {
+		t.Errorf("its description there: %d, %s", code, out)
+	}
 }
