@@ -1,8 +1,3 @@
-// Package keeper is the process of one loop: it gets the loop from a window, drives it to its end, and
-// tells its windows what happens. The loop doesn't wait for any of them.
-//
-// Its first window hands the loop over on a connection that the process was started with. While that
-// owns the loop, its end is the loop's, unless the loop was detached or is to be kept (on_close).
 package keeper
 
 import (

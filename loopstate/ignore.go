@@ -21,9 +21,14 @@ const (
 `
 )
 
-// ignore has git leave the files of a loop that is driven here alone, unless the
-// user says there what git ignores. That it can't be done keeps no loop from
-// running. It is asked with each write: an agent may have removed it.
+// ignore puts a .pi/.gitignore beside the state file that names only our files and itself, so nothing shows up as
+// untracked: for the agent, in the user's shell or editor, in worktrees, or in folders that become a repository later.
+// A user's own file stays (O_EXCL). A failure keeps no loop from running. Each write calls it: an agent may have removed
+// the file.
+//
+// Two alternatives were rejected. .git/info/exclude belongs to the user, and a rule there would outlive a killed loop.
+// core.excludesFile in the agent's environment has one value, hides the user's own, and protects only from the agent.
+// git add -f and git clean -x do what they are told; the engine then writes the file back (loop/engine/removed.go).
 func (f *File) ignore() {
 	if !f.record.drives.Load() {
 		return

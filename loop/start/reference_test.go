@@ -92,17 +92,17 @@ func TestTheExamplesOfThePagesAreRight(t *testing.T) {
 	}
 }
 
-func TestTheReadmeHasEachLimit(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+func TestTheLimitsAreInTheirPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/LOOPS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range limits.All() {
 		row := regexp.MustCompile(`(?m)^\| ` + "`--" + l.Flag + ` [^|]*\| ([^|]*) \|`).FindSubmatch(text)
 		if row == nil {
-			t.Errorf("README.md lacks --%s", l.Flag)
+			t.Errorf("docs/LOOPS.md lacks --%s", l.Flag)
 		} else if got := string(row[1]); got != cmp.Or(l.Default, "none") {
-			t.Errorf("README.md has %s as the default of --%s", got, l.Flag)
+			t.Errorf("docs/LOOPS.md has %s as the default of --%s", got, l.Flag)
 		}
 	}
 }

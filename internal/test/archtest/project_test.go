@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// picture is ARCHITECTURE.md's: an arrow leads from a package to what it may
-// know.
+// picture lists, for each package, the packages that it may import; ARCHITECTURE.md draws it.
 var picture = Rules{
 	Module: "github.com/ralph-lsp/ralph-lsp",
 	Arrows: map[string][]string{

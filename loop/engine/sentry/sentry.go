@@ -1,4 +1,19 @@
-// Package sentry watches a goroutine from outside of it.
+// Package sentry watches the goroutine of a loop's engine from outside of it.
+//
+// That goroutine reads files and runs git, and any of that may never come back. Nothing that ends a loop waits for it.
+// At each place where it waits for something that may take for ever (an agent, a check, its user, a rate limit) it says
+// so (Rest). Between two such places it may work for WorkLimit; time in which a git runs doesn't count, as each git has
+// a deadline of its own. With --max-time over it is OvertimeLimit. Once the loop's end is asked for, by a signal, a
+// cancel or a limit, waiting counts, too: the goroutine has the agent's grace, the time of a last snapshot (a quarter
+// of a second for an interruption, 5 s with checkouts to merge, 30 s for a cancel or a limit), and EndLimit.
+//
+// Then the loop is abandoned (loop/engine/abandon.go), going by the status that its goroutine published last: its
+// agents are ended, its end is told with the reason, and it can be resumed. So one SIGTERM or Ctrl-C ends a program
+// whose loop hangs within 14 s. The goroutine itself can't be ended. It keeps the folder's lock until the process ends,
+// or it comes back, finds its loop over and leaves everything as it is.
+//
+// The programs have a bound of their own for what else hangs (a start, a terminal): 20 s after the first SIGTERM or
+// Ctrl-C, one second after the second; the third ends them at once. The sidecar of an editor ends at the second signal.
 package sentry
 
 import (
