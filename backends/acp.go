@@ -98,7 +98,8 @@ func openACP(agent acp.Agent, dir string) *dialect {
 		Refuse:   acp.Refuse,
 		Answer: func(q stream.Question, a Answer) []any {
 			frames := []any{r.Answer(q, a.Yes)}
-			if !a.Yes && a.Text != "" && a.Text != nobody && acp.Refuse(q) == "" { // a no has no words in the protocol, and behind it they may come too late
+			// a no has no words in the protocol, and behind it they may come too late
+			if !a.Yes && a.Text != "" && a.Text != nobody && acp.Refuse(q) == "" {
 				if word := r.Steer(newUUID(), a.Text); word != nil {
 					frames = []any{word, frames[0]}
 				}

@@ -30,7 +30,8 @@ func (b Backend) Asking(ctx context.Context, user []string) (Backend, error) {
 	case b.Prompt != PromptLive && live.refuses(user):
 		return b, fmt.Errorf("%s can't ask you with these arguments of yours: %v; leave them out, or permissions = \"ask\"", b.Name, user)
 	case unknown != nil:
-		return b, fmt.Errorf("%s can't ask you while its version is unknown: %w; run it yourself, then try again, or leave out permissions = \"ask\"", b.Name, unknown)
+		return b, fmt.Errorf("%s can't ask you while its version is unknown: %w; run it yourself, then try again, or leave out "+
+			"permissions = \"ask\"", b.Name, unknown)
 	case b.Prompt != PromptLive:
 		return b, fmt.Errorf("%s can't ask you before version %s: update it, or leave out permissions = \"ask\"", b.Name, live.Since)
 	case HasFlag(user, live.AskUnless...):

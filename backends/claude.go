@@ -35,7 +35,8 @@ var claude = Backend{
 	Models: `^(sonnet|opus|haiku|fable|best|opusplan|([a-z]+\.)*(anthropic\.)?claude-[\w.-]+)(\[1m\])?$`,
 	Tools: Tools{
 		Only: "--tools", Deny: "--disallowedTools", Allow: "--allowedTools",
-		Known: []Tool{{"Read", "read"}, {"Grep", "grep"}, {"Glob", "find"}, {"Glob", "ls"}, {"LS", "ls"}, {"Edit", "edit"}, {"Write", "write"}, {"Bash", "bash"}},
+		Known: []Tool{{"Read", "read"}, {"Grep", "grep"}, {"Glob", "find"}, {"Glob", "ls"}, {"LS", "ls"}, {"Edit", "edit"},
+			{"Write", "write"}, {"Bash", "bash"}},
 	},
 	Hooks: Hooks{Off: []string{"--settings", `{"disableAllHooks":true}`}, By: []string{"--settings"}},
 	Brings: []Brought{
@@ -51,11 +52,13 @@ var claude = Backend{
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{{
 			Path: "~/.claude", Variable: "CLAUDE_CONFIG_DIR", Beside: "~/.claude.json",
-			Read:  []string{".claude.json", ".config.json", "settings.json", "settings.local.json", "keybindings.json", "*.md", "*.sh", "agents", "commands", "hooks", "local", "output-styles", "plugins", "rules", "skills"},
+			Read: []string{".claude.json", ".config.json", "settings.json", "settings.local.json", "keybindings.json", "*.md",
+				"*.sh", "agents", "commands", "hooks", "local", "output-styles", "plugins", "rules", "skills"},
 			Kept:  "projects/",
 			Login: ".credentials.json", Tokens: []string{"accessToken", "refreshToken", "expiresAt", "refreshTokenExpiresAt"},
 		}},
-		Env: []string{"ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "IS_SANDBOX", "API_TIMEOUT_MS", "BASH_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "MCP_*", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"},
+		Env: []string{"ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "IS_SANDBOX", "API_TIMEOUT_MS", "BASH_*", "MAX_THINKING_TOKENS",
+			"MAX_MCP_OUTPUT_TOKENS", "MCP_*", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"},
 	},
 	Interrupt: true,
 	Install:   "npm install -g @anthropic-ai/claude-code",
@@ -76,7 +79,8 @@ var claudeLive = Live{
 		By:   []string{"--permission-mode", "--dangerously-skip-permissions"},
 		May: map[string]string{
 			"--dangerously-skip-permissions": everything, "--permission-mode=bypassPermissions": everything,
-			"--permission-mode=plan": "may change nothing", "--permission-mode=acceptEdits": "changes files in the folder unasked; asks you before it runs a command",
+			"--permission-mode=plan":        "may change nothing",
+			"--permission-mode=acceptEdits": "changes files in the folder unasked; asks you before it runs a command",
 		},
 	}},
 	AskArgs:   []string{"--permission-prompt-tool", "stdio"},

@@ -30,7 +30,8 @@ var codex = Backend{
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{{
 			Path: "~/.codex", Variable: "CODEX_HOME",
-			Read:  []string{"config.toml", "*.config.toml", "*.md", "version.json", "models_cache.json", "installation_id", "agents", "prompts", "rules", "skills", "plugins"},
+			Read: []string{"config.toml", "*.config.toml", "*.md", "version.json", "models_cache.json", "installation_id", "agents",
+				"prompts", "rules", "skills", "plugins"},
 			Login: "auth.json", Tokens: []string{"id_token", "access_token", "refresh_token", "last_refresh"},
 		}},
 		Env: []string{"CODEX_*", "OPENAI_*"},

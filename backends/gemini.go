@@ -27,8 +27,9 @@ var gemini = Backend{
 	SlashCommands:     true,
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{{
-			Path:  "~/.gemini",
-			Read:  []string{"settings.json", "trustedFolders.json", "google_accounts.json", "mcp-oauth-tokens*.json", "gemini-credentials.json", "installation_id", ".env", "*.md", "agents", "commands", "extensions", "policies", "skills"},
+			Path: "~/.gemini",
+			Read: []string{"settings.json", "trustedFolders.json", "google_accounts.json", "mcp-oauth-tokens*.json",
+				"gemini-credentials.json", "installation_id", ".env", "*.md", "agents", "commands", "extensions", "policies", "skills"},
 			Login: "oauth_creds.json", Tokens: []string{"access_token", "refresh_token", "id_token", "expiry_date"},
 		}},
 		Env: []string{"GEMINI_*", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_*"},

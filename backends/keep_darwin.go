@@ -16,7 +16,8 @@ import (
 // one ends them when this one is killed. None of this has been run yet.
 
 // Unheld is what isn't held here of the promise that nothing is left running.
-var Unheld = "nothing has been tried on macOS yet; there a process of an agent's that leaves its group and its environment behind within a moment is missed, and runs on"
+var Unheld = "nothing has been tried on macOS yet; there a process of an agent's that leaves its group and its " +
+	"environment behind within a moment is missed, and runs on"
 
 // child is a running agent, with the processes that were seen below it.
 type child struct {

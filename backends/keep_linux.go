@@ -72,7 +72,8 @@ func (s *Scope) launch(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the process that keeps its processes together: %w", err)
 	}
-	c := reaper.Command{Path: cmd.Path, Args: cmd.Args, Env: cmd.Environ(), Detached: isolated, OnTerminal: seated, Walled: s.Walls.Engine() == sandbox.Bubblewrap}
+	c := reaper.Command{Path: cmd.Path, Args: cmd.Args, Env: cmd.Environ(), Detached: isolated, OnTerminal: seated,
+		Walled: s.Walls.Engine() == sandbox.Bubblewrap}
 	if c.Dir, err = filepath.Abs(cmd.Dir); err != nil { // the reaper's own is another one
 		return nil, err
 	}
@@ -157,7 +158,8 @@ func (d Remains) End() error {
 		}
 		return reaper.Survivors(survivors)
 	}
-	for deadline := time.Now().Add(orphanGrace + reaper.KillLimit); d.Reaper.Alive() && reaper.MarkOf(d.Reaper.PID) == d.Mark && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(orphanGrace + reaper.KillLimit); d.Reaper.Alive() &&
+		reaper.MarkOf(d.Reaper.PID) == d.Mark && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	err := reaper.Survivors(reaper.EndMarked(d.Mark, QuickGrace))

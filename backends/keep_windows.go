@@ -126,7 +126,8 @@ func newJob() (windows.Handle, error) {
 	}
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
-	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)),
+		uint32(unsafe.Sizeof(info)))
 	if err != nil {
 		return 0, errors.Join(os.NewSyscallError("SetInformationJobObject", err), windows.CloseHandle(job))
 	}
@@ -170,7 +171,8 @@ func (c *child) alive() (pids []int, err error) {
 		assigned, listed uint32
 		pids             [1024]uintptr
 	}
-	err = windows.QueryInformationJobObject(c.job, windows.JobObjectBasicProcessIdList, uintptr(unsafe.Pointer(&list)), uint32(unsafe.Sizeof(list)), nil)
+	err = windows.QueryInformationJobObject(c.job, windows.JobObjectBasicProcessIdList, uintptr(unsafe.Pointer(&list)),
+		uint32(unsafe.Sizeof(list)), nil)
 	if errors.Is(err, windows.ERROR_MORE_DATA) {
 		err = nil
 	}

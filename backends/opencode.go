@@ -19,12 +19,15 @@ var opencode = Backend{
 	Env:               []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{
-			{Path: "$XDG_CONFIG_HOME/opencode", Read: []string{"*.json", "*.jsonc", "*.md", "agent", "agents", "command", "commands", "plugin", "plugins", "mode", "modes", "themes", "tool", "tools", "skill", "skills", "node_modules"}},
-			{Path: "$XDG_DATA_HOME/opencode", Read: []string{"mcp-auth.json", "bin"}, Login: "auth.json", Tokens: []string{"access", "refresh", "expires"}},
+			{Path: "$XDG_CONFIG_HOME/opencode", Read: []string{"*.json", "*.jsonc", "*.md", "agent", "agents", "command", "commands",
+				"plugin", "plugins", "mode", "modes", "themes", "tool", "tools", "skill", "skills", "node_modules"}},
+			{Path: "$XDG_DATA_HOME/opencode", Read: []string{"mcp-auth.json", "bin"}, Login: "auth.json",
+				Tokens: []string{"access", "refresh", "expires"}},
 			{Path: "$XDG_STATE_HOME/opencode"},
 			{Path: "~/.opencode", Read: []string{"bin"}},
 		},
-		Env: []string{"OPENCODE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY"},
+		Env: []string{"OPENCODE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "GROQ_API_KEY",
+			"MISTRAL_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY"},
 	},
 	Install: "npm install -g opencode-ai",
 }

@@ -29,11 +29,14 @@ var pi = Backend{
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{{
 			Path: "~/.pi/agent", Variable: "PI_CODING_AGENT_DIR",
-			Read:  []string{"settings.json", "models.json", "models-store.json", "keybindings.json", "mcp.json", "trust.json", "*.md", "extensions", "skills", "prompts", "themes", "agents", "npm", "git", "bin", "tools"},
+			Read: []string{"settings.json", "models.json", "models-store.json", "keybindings.json", "mcp.json", "trust.json",
+				"*.md", "extensions", "skills", "prompts", "themes", "agents", "npm", "git", "bin", "tools"},
 			Login: "auth.json", Tokens: []string{"access", "refresh", "expires"},
 		}},
-		Env: []string{"PI_*", "ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_*", "AZURE_OPENAI_*", "GEMINI_API_KEY", "GROQ_API_KEY", "CEREBRAS_API_KEY", "XAI_API_KEY",
-			"OPENROUTER_API_KEY", "AI_GATEWAY_API_KEY", "ZAI_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "KIMI_API_KEY", "MINIMAX_API_KEY", "OPENCODE_API_KEY", "HF_TOKEN", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK"},
+		Env: []string{"PI_*", "ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_*", "AZURE_OPENAI_*",
+			"GEMINI_API_KEY", "GROQ_API_KEY", "CEREBRAS_API_KEY", "XAI_API_KEY",
+			"OPENROUTER_API_KEY", "AI_GATEWAY_API_KEY", "ZAI_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "KIMI_API_KEY",
+			"MINIMAX_API_KEY", "OPENCODE_API_KEY", "HF_TOKEN", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK"},
 	},
 	Install: "npm install -g @earendil-works/pi-coding-agent",
 	Needs:   "node 22.19 or newer",

@@ -69,7 +69,8 @@ func adviceFor(path string) string {
 	if filepath.Base(filepath.Dir(path)) != "shims" {
 		return ""
 	}
-	return " (it was asked in " + outside.Dir() + ", as a folder may not say what runs: give its version manager a version for your user, not only for the folder)"
+	return " (it was asked in " + outside.Dir() + ", as a folder may not say what runs: give its version manager a version " +
+		"for your user, not only for the folder)"
 }
 
 // asker is who asks for versions: a loop in a folder, with its walls.

@@ -158,10 +158,12 @@ func (s Spec) placePrompt() (args []string, stdin string, err error) {
 	switch s.Backend.Prompt {
 	case PromptArg:
 		if i := strings.IndexByte(s.Prompt, 0); i >= 0 {
-			return nil, "", fmt.Errorf("the prompt has a NUL byte (at byte %d), which no argument can have: take it out, or let the prompt go in by stdin or file", i)
+			return nil, "", fmt.Errorf("the prompt has a NUL byte (at byte %d), which no argument can have: take it out, or let "+
+				"the prompt go in by stdin or file", i)
 		}
 		if len(s.Prompt) > MaxArg {
-			return nil, "", fmt.Errorf("a prompt of %d bytes is too long for an argument (limit %d): let the prompt go in by stdin or file", len(s.Prompt), MaxArg)
+			return nil, "", fmt.Errorf("a prompt of %d bytes is too long for an argument (limit %d): let the prompt go in by "+
+				"stdin or file", len(s.Prompt), MaxArg)
 		}
 		return s.Backend.argument(s.Prompt), "", nil
 	case PromptFile:
@@ -401,7 +403,8 @@ func (p *Process) finish() {
 	p.amend(&p.exit.Result)
 	if lost {
 		p.exit.Code, p.exit.Signal = 0, "" // how it ended isn't known; why is
-		p.exit.Result.Failure = &stream.Error{Message: "the process of ralph-lsp that keeps the agent's processes together was killed, so the agent and all that it started were ended; the next run gets a new one"}
+		p.exit.Result.Failure = &stream.Error{Message: "the process of ralph-lsp that keeps the agent's processes together was " +
+			"killed, so the agent and all that it started were ended; the next run gets a new one"}
 	}
 	p.exit.ReadErr = p.readErr
 	if p.exit.Lingered && !p.exit.Result.Terminal {

@@ -37,11 +37,14 @@ func startProblem(cmd *exec.Cmd, err error) error {
 	_, missing := os.Stat(interpreter)
 	switch {
 	case notFound && strings.HasSuffix(interpreter, "\r"):
-		return fmt.Errorf("the first line of %s ends with CR LF, and no interpreter is called %q: save the file with line ends of LF", cmd.Path, interpreter)
+		return fmt.Errorf("the first line of %s ends with CR LF, and no interpreter is called %q: save the file with line ends "+
+			"of LF", cmd.Path, interpreter)
 	case notFound && interpreter != "" && missing != nil:
-		return fmt.Errorf("the interpreter of %s is missing: its first line names %s, which doesn't exist; install that, or correct the line", cmd.Path, interpreter)
+		return fmt.Errorf("the interpreter of %s is missing: its first line names %s, which doesn't exist; install that, or "+
+			"correct the line", cmd.Path, interpreter)
 	case notFound:
-		return fmt.Errorf("%s needs a program that is missing here (the loader that it was built for, or the interpreter of its interpreter): install what fits this system", cmd.Path)
+		return fmt.Errorf("%s needs a program that is missing here (the loader that it was built for, or the interpreter of "+
+			"its interpreter): install what fits this system", cmd.Path)
 	case errors.Is(err, syscall.ENOEXEC) && interpreter == "":
 		return fmt.Errorf("%s isn't a program that this system can run; a script needs a first line like #!/bin/sh", cmd.Path)
 	}

@@ -168,7 +168,8 @@ func (w *Writer) HandleRecord(r Record) {
 	isEnd := false // of an iteration
 	switch r := r.(type) {
 	case Input:
-		w.append("custom_message", &inputEntry{CustomType: InputType, Content: r.Text, Display: r.Kind != InputCallback, Details: inputDetails{r.Kind}})
+		w.append("custom_message", &inputEntry{CustomType: InputType, Content: r.Text, Display: r.Kind != InputCallback,
+			Details: inputDetails{r.Kind}})
 	case LoopStart:
 		r.Title = Title(r.Title)
 		w.event(eventLoopStart, r)

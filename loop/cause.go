@@ -35,10 +35,12 @@ func Cause(f Facts) string {
 		return OneLine(stuck[0].String() + "; " + StuckAdvice)
 	}
 	if said := UnsetPromise(f.Promise, f.Account); said != "" {
-		return OneLine(fmt.Sprintf("the agent promised %q %s, but no promise is set; set that one with --completion-promise, or change the prompt", said, times(most(f.Account.Promised))))
+		return OneLine(fmt.Sprintf("the agent promised %q %s, but no promise is set; set that one with --completion-promise, "+
+			"or change the prompt", said, times(most(f.Account.Promised))))
 	}
 	if f.Refuted >= often {
-		return OneLine(fmt.Sprintf("%s in a row were refuted: %s; see whether that check can pass", tell.Counted(f.Refuted, "promise"), checked(f.Refutation)))
+		return OneLine(fmt.Sprintf("%s in a row were refuted: %s; see whether that check can pass",
+			tell.Counted(f.Refuted, "promise"), checked(f.Refutation)))
 	}
 	for _, kind := range []struct {
 		of      account.List
@@ -54,7 +56,8 @@ func Cause(f Facts) string {
 		}
 	}
 	if len(f.Pending) > 0 {
-		return OneLine(fmt.Sprintf("no hat has worked on %s yet (%s); let it go on for longer", tell.Counted(len(f.Pending), "topic"), hats.Turn{Topics: f.Pending}.Head()))
+		return OneLine(fmt.Sprintf("no hat has worked on %s yet (%s); let it go on for longer",
+			tell.Counted(len(f.Pending), "topic"), hats.Turn{Topics: f.Pending}.Head()))
 	}
 	return ""
 }

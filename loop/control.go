@@ -83,7 +83,8 @@ type Reply struct {
 
 // codes are the errors that arrive as what they are.
 var codes = map[string]error{
-	"not_running": ErrNotRunning, "empty_prompt": ErrEmptyPrompt, "nothing_to_go_on": ErrNothingToGoOn, "not_detachable": ErrNotDetachable, "nothing_to_accept": ErrNothingToAccept, "no_run": ErrNoRun, "no_question": ask.ErrNoQuestion,
+	"not_running": ErrNotRunning, "empty_prompt": ErrEmptyPrompt, "nothing_to_go_on": ErrNothingToGoOn,
+	"not_detachable": ErrNotDetachable, "nothing_to_accept": ErrNothingToAccept, "no_run": ErrNoRun, "no_question": ask.ErrNoQuestion,
 }
 
 // kinds are the errors of a start that arrive as what they are, with what they hold.

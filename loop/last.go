@@ -56,7 +56,8 @@ func endOf(e registry.Entry, s loopstate.State, canGoOn bool) (end End, ok bool)
 	}
 	end.Status = Status{
 		LoopID: e.LoopID, Folder: e.Folder, State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title), Plan: e.Plan,
-		Iteration: end.Iterations, Times: Times{StartedAt: e.StartedAt}, EndedAt: e.EndedAt, SessionFile: e.SessionFile, GivenUp: e.GivenUp || e.State == "",
+		Iteration: end.Iterations, Times: Times{StartedAt: e.StartedAt}, EndedAt: e.EndedAt, SessionFile: e.SessionFile,
+		GivenUp: e.GivenUp || e.State == "",
 	}
 	if canGoOn {
 		end.stand(s)

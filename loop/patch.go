@@ -26,7 +26,8 @@ type Patch struct {
 // Errors of Start and of the functions that speak to a loop in a folder.
 var (
 	ErrEmptyPrompt   = errors.New("the prompt is empty: say what the agent should do")
-	ErrNotDetachable = errors.New("the process that drives this loop can't let it go on alone; interrupt it, and go on with ralph-lsp resume --detach")
+	ErrNotDetachable = errors.New("the process that drives this loop can't let it go on alone; interrupt it, and go on with " +
+		"ralph-lsp resume --detach")
 	ErrNotRunning    = errors.New("no loop is running here")
 	ErrNothingToGoOn = errors.New("there is no loop here to continue: start one with a prompt")
 	// ErrNothingToAccept: nothing was changed, either.

@@ -73,10 +73,12 @@ func (q Steering) Enter(s *loopstate.State) error {
 	}
 	stands := !q.Once && !slices.Contains(s.Standing, q.Text)
 	if stands && !fitsIn(s.Standing, q.Text, maxStanding) {
-		return fmt.Errorf("that is too much for each run: at most %d pieces with %d kB together; write it into the prompt, take some back, or say --once", maxGuidance, maxStanding>>10)
+		return fmt.Errorf("that is too much for each run: at most %d pieces with %d kB together; write it into the prompt, "+
+			"take some back, or say --once", maxGuidance, maxStanding>>10)
 	}
 	if !fitsIn(slices.Concat(s.Guidance, s.GuidanceNext), q.Text, maxQueued) {
-		return fmt.Errorf("that is too much to tell at once: %d pieces wait to be told, and at most %d may, with %d MB", len(s.Guidance)+len(s.GuidanceNext), maxGuidance, maxQueued>>20)
+		return fmt.Errorf("that is too much to tell at once: %d pieces wait to be told, and at most %d may, with %d MB",
+			len(s.Guidance)+len(s.GuidanceNext), maxGuidance, maxQueued>>20)
 	}
 	if stands {
 		s.Standing = append(slices.Clone(s.Standing), q.Text)

@@ -33,7 +33,8 @@ type bounds struct {
 // have is an error.
 func (w *mounts) bind() error {
 	if w.spec.MemoryMB > 0 && w.spec.MemoryMB < leastMemoryMB {
-		return &Error{cantRaise, fmt.Sprintf("memory_mb = %d is too little for anything to start", w.spec.MemoryMB), fmt.Sprintf("write %d or more below [sandbox], or 0", leastMemoryMB)}
+		return &Error{cantRaise, fmt.Sprintf("memory_mb = %d is too little for anything to start", w.spec.MemoryMB),
+			fmt.Sprintf("write %d or more below [sandbox], or 0", leastMemoryMB)}
 	}
 	processes, memory := uint64(w.spec.Processes), uint64(w.spec.MemoryMB)<<20
 	w.bounds.processes = processes
@@ -49,11 +50,13 @@ func (w *mounts) bind() error {
 		return nil
 	}
 	w.bounds.data = memory
-	if info, err := os.Stat(w.bwrap); os.Geteuid() == 0 || err != nil || info.Mode()&os.ModeSetuid != 0 { // counted together with all others of the user, or not at all
+	// counted together with all others of the user, or not at all
+	if info, err := os.Stat(w.bwrap); os.Geteuid() == 0 || err != nil || info.Mode()&os.ModeSetuid != 0 {
 		w.bounds.processes = 0
 	}
 	if processes > 0 && w.bounds.processes == 0 {
-		return &Error{cantRaise, fmt.Sprintf("processes = %d can't be had: the kernel counts none of root's, and no control group (cgroup v2) may be made here", processes),
+		return &Error{cantRaise, fmt.Sprintf("processes = %d can't be had: the kernel counts none of root's, and no control "+
+			"group (cgroup v2) may be made here", processes),
 			"take processes out of [sandbox], or start the loop as another user"}
 	}
 	return nil
@@ -81,7 +84,8 @@ func makeGroup(root, said string, processes, memory uint64) string {
 	own, _, _ := strings.Cut(said[i+len("0::"):], "\n")
 	for dir := filepath.Join(root, own); within(dir, root); dir = filepath.Dir(dir) {
 		enabled, err := regular.Read(filepath.Join(dir, "cgroup.subtree_control"), regular.Short)
-		if has := strings.Fields(string(enabled)); err != nil || !slices.Contains(has, "pids") || !slices.Contains(has, "memory") || !mayWriteFile(filepath.Join(dir, "cgroup.procs")) {
+		if has := strings.Fields(string(enabled)); err != nil || !slices.Contains(has, "pids") ||
+			!slices.Contains(has, "memory") || !mayWriteFile(filepath.Join(dir, "cgroup.procs")) {
 			continue
 		}
 		sweepGroups(dir)

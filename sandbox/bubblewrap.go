@@ -23,7 +23,8 @@ func findBubblewrap(isTheirs func(path string) bool) (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", &Error{cantRaise, "bubblewrap is for Linux only", `say engine = "sandbox-runtime" below [sandbox]`}
 	}
-	return lookFor("bwrap", isTheirs, Error{cantRaise, "bubblewrap is not installed", "install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"})
+	return lookFor("bwrap", isTheirs, Error{cantRaise, "bubblewrap is not installed", "install it (Debian, Ubuntu: apt " +
+		"install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"})
 }
 
 // Check says whether walls could be raised here, with an *Error if not: around an empty folder.
@@ -117,16 +118,21 @@ const (
 
 // refusal says why an engine could not, and what helps. bwrap is the program that it makes namespaces with, if any.
 func refusal(engine, bwrap, said string) error {
-	isKernel := bwrap != "" && (strings.Contains(said, "namespace") || strings.Contains(said, "uid map") || strings.Contains(said, "RTM_NEWADDR") || strings.Contains(said, "Failed to make / slave"))
+	isKernel := bwrap != "" && (strings.Contains(said, "namespace") || strings.Contains(said, "uid map") ||
+		strings.Contains(said, "RTM_NEWADDR") || strings.Contains(said, "Failed to make / slave"))
 	switch {
 	case isKernel && valueOf(appArmorSwitch) == "1":
 		return &Error{cantRaise, "AppArmor keeps bubblewrap from making namespaces (" + said + ")", AppArmorFix(bwrap)}
 	case isKernel && valueOf(debianSwitch) == "0":
-		return &Error{cantRaise, "the kernel lets only root make namespaces (" + said + ")", "sudo sysctl -w kernel.unprivileged_userns_clone=1, and the same line in /etc/sysctl.d/60-userns.conf to keep it"}
+		return &Error{cantRaise, "the kernel lets only root make namespaces (" + said + ")",
+			"sudo sysctl -w kernel.unprivileged_userns_clone=1, and the same line in /etc/sysctl.d/60-userns.conf to keep it"}
 	case isKernel && valueOf(countSwitch) == "0":
-		return &Error{cantRaise, "the kernel allows no user namespaces (" + said + ")", "sudo sysctl -w user.max_user_namespaces=15000, and the same line in /etc/sysctl.d/60-userns.conf to keep it"}
+		return &Error{cantRaise, "the kernel allows no user namespaces (" + said + ")",
+			"sudo sysctl -w user.max_user_namespaces=15000, and the same line in /etc/sysctl.d/60-userns.conf to keep it"}
 	case isKernel:
-		return &Error{cantRaise, "this system lets bubblewrap make no namespaces (" + said + ")", "in a container, start that with permission to make namespaces (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined), or run without a sandbox there"}
+		return &Error{cantRaise, "this system lets bubblewrap make no namespaces (" + said + ")",
+			"in a container, start that with permission to make namespaces (docker run --security-opt seccomp=unconfined " +
+				"--security-opt systempaths=unconfined), or run without a sandbox there"}
 	case engine == Runtime:
 		return &Error{cantRaise, engine + " says: " + said, "see the requirements of sandbox-runtime"}
 	}
@@ -135,7 +141,9 @@ func refusal(engine, bwrap, said string) error {
 
 // AppArmorFix is what lets bubblewrap work on Ubuntu 24.04 and later, as commands.
 func AppArmorFix(bwrap string) string {
-	return fmt.Sprintf(`allow it with a profile: printf 'abi <abi/4.0>,\ninclude <tunables/global>\nprofile bwrap %s flags=(unconfined) {\n  userns,\n  include if exists <local/bwrap>\n}\n' | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap`, bwrap)
+	return fmt.Sprintf(`allow it with a profile: printf 'abi <abi/4.0>,\ninclude <tunables/global>\nprofile bwrap %s `+
+		`flags=(unconfined) {\n  userns,\n  include if exists <local/bwrap>\n}\n' | sudo tee /etc/apparmor.d/bwrap && sudo `+
+		`apparmor_parser -r /etc/apparmor.d/bwrap`, bwrap)
 }
 
 func valueOf(file string) string {

@@ -124,7 +124,8 @@ func (w *Walls) settle(path string, before, now watched) {
 }
 
 // harmless are the parts of git's configuration that run nothing.
-var harmless = []string{"branch.", "user.", "color.", "remote.", "submodule.", "core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode", "core.sparsecheckout", "core.symlinks"}
+var harmless = []string{"branch.", "user.", "color.", "remote.", "submodule.", "core.repositoryformatversion",
+	"core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode", "core.sparsecheckout", "core.symlinks"}
 
 // settleGit takes back what git would run, where its configuration was saved during the run.
 func (w *Walls) settleGit(path string, before watched) {
@@ -140,7 +141,8 @@ func (w *Walls) settleGit(path string, before watched) {
 	old, current := settingsOf(before.content), settingsOf(now.content)
 	for _, key := range slices.Sorted(maps.Keys(current)) {
 		isHarmless := slices.ContainsFunc(harmless, func(begin string) bool { return strings.HasPrefix(key, begin) }) &&
-			!strings.HasSuffix(key, "uploadpack") && !strings.HasSuffix(key, "receivepack") && !strings.HasSuffix(key, ".vcs") && !strings.HasSuffix(key, ".update")
+			!strings.HasSuffix(key, "uploadpack") && !strings.HasSuffix(key, "receivepack") && !strings.HasSuffix(key, ".vcs") &&
+			!strings.HasSuffix(key, ".update")
 		if isHarmless || slices.Equal(old[key], current[key]) {
 			continue
 		}

@@ -44,7 +44,8 @@ func (w *plot) lay() error {
 	}
 	for _, n := range needs {
 		if path := l.openNeed(n); path != "" {
-			return &Error{"the sandbox can't be raised around " + w.folder, path + " is in it, which programs outside of it obey or run", "start the loop in a folder below it"}
+			return &Error{"the sandbox can't be raised around " + w.folder,
+				path + " is in it, which programs outside of it obey or run", "start the loop in a folder below it"}
 		}
 	}
 	for _, path := range openings {
@@ -62,7 +63,8 @@ func (w *plot) lay() error {
 	for _, path := range w.spec.Read {
 		path = l.named(path)
 		if _, _, ok := l.follow(path); !ok {
-			return &Error{"the sandbox can't open " + path, "a link leads there that an agent could have made", "name where it leads below [sandbox] read"}
+			return &Error{"the sandbox can't open " + path, "a link leads there that an agent could have made",
+				"name where it leads below [sandbox] read"}
 		}
 		l.open(oneself, asItIs, path)
 	}
@@ -84,9 +86,11 @@ func (l *layout) emptyHomes() error {
 		switch {
 		case dir == "":
 		case dir == "/" || slices.ContainsFunc(system, func(s string) bool { return within(dir, s) }):
-			return &Error{cantRaise, "your home folder is " + dir + ", where the system is, so it can't be hidden", "set HOME, and what XDG_CONFIG_HOME and the like name, to folders of your own"}
+			return &Error{cantRaise, "your home folder is " + dir + ", where the system is, so it can't be hidden",
+				"set HOME, and what XDG_CONFIG_HOME and the like name, to folders of your own"}
 		case within(dir, l.folder):
-			return &Error{"the sandbox can't be raised around " + l.folder, "your home folder is in it, so an agent that may write there may write everything", "start the loop in a folder below it"}
+			return &Error{"the sandbox can't be raised around " + l.folder, "your home folder is in it, so an agent that may " +
+				"write there may write everything", "start the loop in a folder below it"}
 		}
 	}
 	for _, dir := range append(homes, othersHomes...) {
@@ -223,7 +227,8 @@ func (l *layout) openPrograms(whose, dir string) {
 		}
 	}
 	l.open(whose, asItIs, packageOf(found))
-	if prefix := filepath.Dir(found); l.isEmptied(found) && prefix != l.home && !slices.Contains(l.homes, prefix) && prefix != filepath.Join(l.home, ".local") {
+	if prefix := filepath.Dir(found); l.isEmptied(found) && prefix != l.home && !slices.Contains(l.homes, prefix) &&
+		prefix != filepath.Join(l.home, ".local") {
 		for _, name := range beside {
 			l.open(whose, asItIs, filepath.Join(prefix, name))
 			if filepath.Base(prefix) == "usr" && filepath.Dir(prefix) != l.home { // of a system that was unpacked there
@@ -246,7 +251,8 @@ func (l *layout) openOfGit() {
 			l.open("git", withoutLogins, origin)
 		}
 		switch key, value, _ := strings.Cut(fields[i+1], "\n"); key {
-		case "core.excludesfile", "core.attributesfile", "core.hookspath", "commit.template", "init.templatedir", "blame.ignorerevsfile", "gpg.ssh.allowedsignersfile":
+		case "core.excludesfile", "core.attributesfile", "core.hookspath", "commit.template", "init.templatedir",
+			"blame.ignorerevsfile", "gpg.ssh.allowedsignersfile":
 			if value != "" && (filepath.IsAbs(value) || strings.HasPrefix(value, "~/")) {
 				l.open("git", asItIs, l.named(value))
 			}

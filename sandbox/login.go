@@ -36,7 +36,8 @@ func (owns *ownDirs) addLogin(private, outside string, content []byte, tokens []
 	if err != nil {
 		return err
 	}
-	owns.logins = append(owns.logins, &login{outside: outside, inside: root, name: filepath.Base(outside), tokens: tokens, known: content, seen: content})
+	owns.logins = append(owns.logins, &login{outside: outside, inside: root, name: filepath.Base(outside), tokens: tokens,
+		known: content, seen: content})
 	return nil
 }
 
@@ -193,7 +194,8 @@ func isToken(value, fresh any) bool {
 		return ok
 	case string:
 		_, ok := value.(string)
-		return ok && fresh != "" && len(fresh) < 1<<15 && !strings.ContainsFunc(fresh, func(r rune) bool { return r <= ' ' || r > '~' || r == '!' || r == '$' || r == '`' })
+		return ok && fresh != "" && len(fresh) < 1<<15 &&
+			!strings.ContainsFunc(fresh, func(r rune) bool { return r <= ' ' || r > '~' || r == '!' || r == '$' || r == '`' })
 	}
 	return false
 }

@@ -125,7 +125,8 @@ func (w *mounts) arguments(dir, program string, run Run) (*mountList, error) {
 		w.hideSockets(p, empty)
 	}
 	if p.theirs != "" {
-		return nil, &Error{"the sandbox can't be raised around " + w.folder, p.theirs + " is a link, or behind one, and an agent may have made it", "look where it leads, and remove it"}
+		return nil, &Error{"the sandbox can't be raised around " + w.folder,
+			p.theirs + " is a link, or behind one, and an agent may have made it", "look where it leads, and remove it"}
 	}
 	for _, home := range w.there.emptied() {
 		p.add("--remount-ro", home)

@@ -40,7 +40,8 @@ func (w *plot) fixNamed() error {
 func (w *plot) checkNamed() error {
 	for _, path := range slices.Concat(w.spec.Write, w.spec.Hide, []string{w.folder}) {
 		if now := real(path); now != path {
-			return &Error{"the sandbox can't be raised around " + w.folder, path + " leads to " + now + " now, and didn't when the loop began", "look who made that link, and remove it"}
+			return &Error{"the sandbox can't be raised around " + w.folder,
+				path + " leads to " + now + " now, and didn't when the loop began", "look who made that link, and remove it"}
 		}
 	}
 	return nil

@@ -14,13 +14,15 @@ var obeyed = []struct {
 }{
 	{"ralph-lsp, pi", []string{".pi", "ralph.toml"}},
 	{"claude", []string{".claude/settings*.json", ".claude/hooks", ".mcp.json"}},
-	{"other agents", []string{".cursor/mcp.json", ".cursor/hooks.json", ".codex/config.toml", ".codex/hooks.json", ".gemini/settings.json", "opencode.json", "opencode.jsonc", ".opencode/plugin", ".opencode/plugins"}},
+	{"other agents", []string{".cursor/mcp.json", ".cursor/hooks.json", ".codex/config.toml", ".codex/hooks.json",
+		".gemini/settings.json", "opencode.json", "opencode.jsonc", ".opencode/plugin", ".opencode/plugins"}},
 	{"VS Code", []string{".vscode", "*.code-workspace"}},
 	{"JetBrains", []string{".idea"}},
 	{"Vim, Neovim", []string{".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc", ".lvimrc"}},
 	{"Emacs", []string{".dir-locals.el", ".dir-locals-2.el"}},
 	{"other editors", []string{".zed", ".helix", ".nova", "*.sublime-project"}},
-	{"direnv, mise, autoenv", []string{".envrc", "mise.toml", ".mise.toml", "mise.*.toml", ".mise.*.toml", ".mise", ".config/mise.toml", ".config/mise", ".autoenv.zsh", ".autoenv"}},
+	{"direnv, mise, autoenv", []string{".envrc", "mise.toml", ".mise.toml", "mise.*.toml", ".mise.*.toml", ".mise",
+		".config/mise.toml", ".config/mise", ".autoenv.zsh", ".autoenv"}},
 }
 
 // obeyedNames are all of them.

@@ -11,13 +11,15 @@ import (
 // Signs of a login in a file of settings: a word for it, a URL with a name and a password,
 // or something that is no word at all. A name alone before a host is how ssh is told it.
 var (
-	loginWord = lazy.Regexp(`(?i)auth\b|_auth|authoriz|authident|token|passw|passphrase|secret|credential|extraheader|bearer|api_?key|access_?key|private_?key|helper|\b_?key\b *[=:]|pwd|cookie`)
-	loginURL  = lazy.Regexp(`(?i)://[^/\s@]+:[^/\s@]*@|https?://[^/\s@]+@`)
-	noWord    = lazy.Regexp(`[A-Za-z0-9+]{24,}`)
-	digit     = lazy.Regexp(`\d`)
-	letter    = lazy.Regexp(`[A-Za-z]`)
+	loginWord = lazy.Regexp(`(?i)auth\b|_auth|authoriz|authident|token|passw|passphrase|secret|credential|extraheader|bearer` +
+		`|api_?key|access_?key|private_?key|helper|\b_?key\b *[=:]|pwd|cookie`)
+	loginURL = lazy.Regexp(`(?i)://[^/\s@]+:[^/\s@]*@|https?://[^/\s@]+@`)
+	noWord   = lazy.Regexp(`[A-Za-z0-9+]{24,}`)
+	digit    = lazy.Regexp(`\d`)
+	letter   = lazy.Regexp(`[A-Za-z]`)
 	// inXML are the elements of Maven's settings for them.
-	inXML = lazy.Regexp(`(?s)<servers>.*?</servers>|<password>.*?</password>|<passphrase>.*?</passphrase>|<privateKey>.*?</privateKey>|<username>.*?</username>|<properties>.*?</properties>|<!--.*?-->`)
+	inXML = lazy.Regexp(`(?s)<servers>.*?</servers>|<password>.*?</password>|<passphrase>.*?</passphrase>` +
+		`|<privateKey>.*?</privateKey>|<username>.*?</username>|<properties>.*?</properties>|<!--.*?-->`)
 )
 
 // plain is a file of settings without the lines that may have logins, and what these go on with.
@@ -46,7 +48,8 @@ func mayBeLogin(line string) bool {
 		return false
 	}
 	return loginWord().MatchString(line) || loginURL().MatchString(line) ||
-		slices.ContainsFunc(noWord().FindAllString(line, -1), func(word string) bool { return digit().MatchString(word) && letter().MatchString(word) })
+		slices.ContainsFunc(noWord().FindAllString(line, -1),
+			func(word string) bool { return digit().MatchString(word) && letter().MatchString(word) })
 }
 
 // isPlain says whether a file of settings has no logins.

@@ -21,7 +21,8 @@ const slack = 50 * time.Millisecond
 
 const (
 	saysObeyed     = "was made or changed while the agent ran, and programs of yours obey it: look at it before you use it"
-	saysRepository = "was made or set up while the agent ran: git runs what it says, in there and, once it is added, above it; so do editors. Look at its configuration and hooks first"
+	saysRepository = "was made or set up while the agent ran: git runs what it says, in there and, once it is added, above " +
+		"it; so do editors. Look at its configuration and hooks first"
 )
 
 // tellPlanted tells what was made or changed since a run began, the nearest first.

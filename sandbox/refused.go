@@ -33,7 +33,8 @@ var (
 	isMissing = lazy.Regexp(`(?i)no such file or directory`)
 	inQuotes  = lazy.Regexp("['\"`‘]([^'\"`‘’]+)['\"`’]")
 	// behindVerb is a path behind what was tried with it: "open /etc/hosts: ", "cannot create /etc/x: ".
-	behindVerb = lazy.Regexp(`\b(?:open|openat|create|creat|mkdir|mkdirat|rename|link|symlink|unlink|remove|rmdir|chmod|chown|truncate|write|touch|file) ((?:~|\.{0,2}/)?[^:'"]+?): *$`)
+	behindVerb = lazy.Regexp(`\b(?:open|openat|create|creat|mkdir|mkdirat|rename|link|symlink|unlink|remove|rmdir|chmod` +
+		`|chown|truncate|write|touch|file) ((?:~|\.{0,2}/)?[^:'"]+?): *$`)
 	// ofPi is how pi's edit says it: "Could not edit file: ralph.toml. Error code: EROFS."
 	ofPi   = lazy.Regexp(`file: (.+?)\. *$`)
 	asPart = lazy.Regexp(`(?:^|: )([^:]+?): *$`)

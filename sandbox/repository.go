@@ -172,7 +172,8 @@ func (w *plot) leadsTo(r repository) (paths []string) {
 			if data, err := regular.Read(path, regular.Long); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("include")) {
 				continue
 			}
-			out, _ := gitRuns(w.folder, nil, "--file", path, "--includes", "--show-origin", "--type=path", "-z", "--get-regexp", `^include(if\..*)?\.path$`)
+			out, _ := gitRuns(w.folder, nil, "--file", path, "--includes", "--show-origin", "--type=path", "-z", "--get-regexp",
+				`^include(if\..*)?\.path$`)
 			for fields := git.Fields(out); len(fields) > 1; fields = fields[2:] { // "file:PATH", "include.path\nPATH"
 				_, target, _ := strings.Cut(fields[1], "\n")
 				add(at(filepath.Dir(strings.TrimPrefix(fields[0], "file:")), target))
@@ -185,7 +186,8 @@ func (w *plot) leadsTo(r repository) (paths []string) {
 
 // submodules lists what git takes for their repositories in the folder, as its index has them: .git of each.
 func (w *plot) submodules(r repository) (entries []string) {
-	if data, err := regular.Read(filepath.Join(r.own, "index"), git.MaxIndex); err != nil || !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // their mode
+	// their mode
+	if data, err := regular.Read(filepath.Join(r.own, "index"), git.MaxIndex); err != nil || !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) {
 		return nil
 	}
 	program, err := git.Find()
@@ -225,8 +227,11 @@ func (w *mounts) fixGitDir(p *mountList, dir string) {
 
 // makeObeyed makes a configuration that git would obey if it were there, so that nobody else can.
 func (w *mounts) makeObeyed(dir string) {
-	if data, err := regular.Read(filepath.Join(dir, "config"), regular.Long); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) {
-		if data, err = regular.Read(filepath.Join(dir, "../../config"), regular.Long); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) { // of a worktree
+	if data, err := regular.Read(filepath.Join(dir, "config"), regular.Long); err != nil ||
+		!bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) {
+		// of a worktree
+		if data, err = regular.Read(filepath.Join(dir, "../../config"), regular.Long); err != nil ||
+			!bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) {
 			return
 		}
 	}

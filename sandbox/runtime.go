@@ -32,7 +32,8 @@ type tools struct {
 var runtimeScript string
 
 // placeholders are what the package makes in the folder to mount something there. A run that is killed leaves them.
-var placeholders = []string{".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".ripgreprc", ".mcp.json", ".vscode", ".idea", ".claude", "ralph.toml", ".envrc"}
+var placeholders = []string{".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile",
+	".ripgreprc", ".mcp.json", ".vscode", ".idea", ".claude", "ralph.toml", ".envrc"}
 
 const installRuntime = "npm install -g @anthropic-ai/sandbox-runtime"
 
@@ -150,7 +151,8 @@ func (w *Walls) settings(run Run, program string, read []string, log string) set
 		}
 		for _, dir := range []string{r.own, r.common} {
 			keep = append(keep, filepath.Join(dir, "hooks"), filepath.Join(dir, "config"), filepath.Join(dir, "ralph"))
-			for _, name := range []string{"config.worktree", "commondir", "gitdir", "ralph.json"} { // git can't do with what would stand in their place
+			// git can't do with what would stand in their place
+			for _, name := range []string{"config.worktree", "commondir", "gitdir", "ralph.json"} {
 				if path := filepath.Join(dir, name); exists(path) {
 					keep = append(keep, path)
 				}
@@ -205,7 +207,8 @@ func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) (*ownDirs, error) {
 		return nil, err
 	}
 	cmd.Env = append(append(cmd.Env, env...), "NODE_USE_ENV_PROXY=1") // else node's own requests would pass the proxy by, and reach nothing
-	cmd.Args = slices.Concat([]string{w.tools.node, "--input-type=module", "-e", runtimeScript, "--", w.tools.index, string(said), log, cmd.Path}, cmd.Args[1:])
+	cmd.Args = slices.Concat([]string{w.tools.node, "--input-type=module", "-e", runtimeScript, "--", w.tools.index,
+		string(said), log, cmd.Path}, cmd.Args[1:])
 	cmd.Path = w.tools.node
 	return owns, nil
 }

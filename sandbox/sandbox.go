@@ -146,7 +146,8 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 		return nil, &Error{cantRaise, "bubblewrap can't tell hosts apart", `say engine = "sandbox-runtime" below [sandbox], or take hosts out`}
 	}
 	if engine == Runtime && (spec.Processes > 0 || spec.MemoryMB > 0) {
-		return nil, &Error{cantRaise, "sandbox-runtime bounds neither processes nor memory", "take processes and memory_mb out of [sandbox], or what needs that engine"}
+		return nil, &Error{cantRaise, "sandbox-runtime bounds neither processes nor memory", "take processes and memory_mb out " +
+			"of [sandbox], or what needs that engine"}
 	}
 	dir, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -243,7 +244,8 @@ func both(owns *ownDirs, settle func()) func() {
 // checkFolder refuses a folder that leaves no walls to be had, and paths that can't be opened.
 func (w *plot) checkFolder() error {
 	if w.home != "" && within(w.home, w.folder) || w.folder == "/" {
-		return &Error{"the sandbox can't be raised around " + w.folder, "your home folder is in it, so an agent that may write there may write everything",
+		return &Error{"the sandbox can't be raised around " + w.folder, "your home folder is in it, so an agent that may write " +
+			"there may write everything",
 			"start the loop in a folder below it"}
 	}
 	for _, path := range w.hidden() {
@@ -319,7 +321,8 @@ func (w *Walls) Hides(path string) bool { return w != nil && w.isHidden(real(pat
 
 // Guards says whether a path in the folder is one that nobody behind the walls may write there, or make unseen.
 func (w *Walls) Guards(name string) bool {
-	return w != nil && (isObeyed(name) || slices.ContainsFunc(w.spec.Protect, func(pattern string) bool { return verify.Matches(pattern, name) }))
+	return w != nil && (isObeyed(name) || slices.ContainsFunc(w.spec.Protect,
+		func(pattern string) bool { return verify.Matches(pattern, name) }))
 }
 
 func exists(path string) bool {

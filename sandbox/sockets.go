@@ -32,7 +32,8 @@ func OpenSockets(s Spec) string {
 	if !s.IsOn() || !s.Network || s.EngineOf() != Bubblewrap || canScope() {
 		return ""
 	}
-	return `this kernel can't close abstract unix sockets (Linux 6.12 and newer can, with Landlock), so with the network on the agent reaches what listens there, as X11 does: network = "off" below [sandbox] closes them`
+	return `this kernel can't close abstract unix sockets (Linux 6.12 and newer can, with Landlock), so with the network on ` +
+		`the agent reaches what listens there, as X11 does: network = "off" below [sandbox] closes them`
 }
 
 // canScope is another one in tests.

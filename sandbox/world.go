@@ -13,18 +13,24 @@ import (
 var rooms = []string{"/tmp", "/run", "/dev/shm"}
 
 // openings of rooms stay: how names are resolved, and where NixOS has its programs.
-var openings = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system", "/run/opengl-driver"}
+var openings = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf",
+	"/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system", "/run/opengl-driver"}
 
 // guardedDirs of what is read-only in the folder are made where they are missing, so that nobody else can.
 var guardedDirs = []string{".vscode"}
 
 // common are the variables that everybody gets.
 var common = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "FORCE_COLOR", "CI", "COLUMNS", "LINES",
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLORTERM",
+	"TERM_PROGRAM", "NO_COLOR", "FORCE_COLOR", "CI", "COLUMNS", "LINES",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NIX_SSL_CERT_FILE",
-	"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GOPATH", "GOROOT", "GOBIN", "GOPROXY", "GOSUMDB", "GOFLAGS", "GOTOOLCHAIN", "GOOS", "GOARCH", "CGO_*", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "PKG_CONFIG_PATH",
-	"NVM_*", "FNM_*", "VOLTA_HOME", "N_PREFIX", "ASDF_*", "MISE_*", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_*", "RBENV_ROOT", "GEM_HOME", "GEM_PATH", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "SDKMAN_DIR", "ANDROID_HOME", "DOTNET_ROOT", "BUN_INSTALL", "DENO_DIR", "PNPM_HOME",
+	"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GOPATH", "GOROOT",
+	"GOBIN", "GOPROXY", "GOSUMDB", "GOFLAGS", "GOTOOLCHAIN", "GOOS", "GOARCH", "CGO_*", "CC", "CXX", "CFLAGS", "CXXFLAGS",
+	"LDFLAGS", "PKG_CONFIG_PATH",
+	"NVM_*", "FNM_*", "VOLTA_HOME", "N_PREFIX", "ASDF_*", "MISE_*", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_*", "RBENV_ROOT",
+	"GEM_HOME", "GEM_PATH", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "SDKMAN_DIR", "ANDROID_HOME",
+	"DOTNET_ROOT", "BUN_INSTALL", "DENO_DIR", "PNPM_HOME",
 	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "NIX_PATH", "NIX_PROFILES", "LOCALE_ARCHIVE",
 	"RALPH_LOOP_ID", "RALPH_ITERATION", "RALPH_SPOOL",
 }

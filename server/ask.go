@@ -64,7 +64,8 @@ func (q *questions) offerToContinue(f *folders.Folder, found *loop.Status) {
 		return
 	}
 	q.Work.Go(func() {
-		kind, left := session.MessageInfo, wire.LeftSentence("in "+filepath.Base(f.Path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)+wire.LeftRunningText(" Beware: ", st.LeftRunning)
+		kind, left := session.MessageInfo, wire.LeftSentence("in "+filepath.Base(f.Path), st.StopReason, st.Iteration,
+			st.Limits.MaxIterations, st.Error)+wire.LeftRunningText(" Beware: ", st.LeftRunning)
 		if st.State == loop.StateEnded {
 			kind, left = session.MessageTypes[st.StopReason.Ending().Class], q.workspace.NameOf(st)+" "+wire.EndText(*st.Last)+"."
 		}

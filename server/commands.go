@@ -46,7 +46,8 @@ func (c command) onlyHere(why string) command { c.notRemote = why; return c }
 func (m *manager) table() map[string]command {
 	s, c, r, v := m.starter, m.controls, m.reader, m.reviewer
 	return map[string]command{
-		wire.CommandStart:   with(s.start).in(ofFolder).onlyHere("a start is of this machine: name a folder of it, or put the loop on the bus with ralph-fleet submit"),
+		wire.CommandStart: with(s.start).in(ofFolder).onlyHere("a start is of this machine: name a folder of it, or put the " +
+			"loop on the bus with ralph-fleet submit"),
 		wire.CommandCancel:  with(c.cancel).in(behind),
 		wire.CommandPause:   with(c.asks(service.Pause{})).in(ofFolder),
 		wire.CommandNext:    with(c.asks(service.Next{})).in(ofFolder),

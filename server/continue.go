@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// goOn continues the loop that is left in a folder, with what the options change; its next run is told what say says. trust is the user's word for what the files would run.
+// goOn continues the loop that is left in a folder, with what the options change; its next run is told what say says.
+// trust is the user's word for what the files would run.
 func (s *starter) goOn(ctx context.Context, folder string, options start.Options, say string, trust bool) (*folders.Managed, error) {
 	var cfg setup.Config
 	err := s.withTrust(ctx, trust, func() (err error) {

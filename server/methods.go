@@ -19,7 +19,8 @@ func (s *Server) methods() map[string]rpc.Method {
 		"exit":        rpc.Notification(s.exit),
 		"$/setTrace":  rpc.Notification(func(struct{}) {}),
 
-		"workspace/executeCommand":            rpc.Aside(func(p executeCommandParams) (rpc.Work, error) { return s.manager.execute(p.Command, p.Arguments) }),
+		"workspace/executeCommand": rpc.Aside(
+			func(p executeCommandParams) (rpc.Work, error) { return s.manager.execute(p.Command, p.Arguments) }),
 		"workspace/didChangeWorkspaceFolders": rpc.Notification(s.changeFolders),
 
 		"textDocument/didOpen":    rpc.Notification(s.docs.DidOpen),

@@ -34,7 +34,8 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 		return nil, refusal.Invalid("text", "%s is no prompt for a plan", request.Slash)
 	}
 	if request.Steps != nil {
-		return nil, refusal.Invalid("text", "agents of files do a loop's work; a plan is made with an agent's own interface: leave out %s", start.Naming(request.Steps, ""))
+		return nil, refusal.Invalid("text", "agents of files do a loop's work; a plan is made with an agent's own interface: "+
+			"leave out %s", start.Naming(request.Steps, ""))
 	}
 	prompt := service.WithSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings

@@ -50,7 +50,8 @@ func (rd *reader) read(ctx context.Context, p wire.ReadParams) (any, error) {
 		return nil, err
 	}
 	return answers.ReadResult{
-		LoopID: log.LoopID, Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset, SkippedLines: page.Skipped,
+		LoopID: log.LoopID, Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete,
+		Reset: page.Reset, SkippedLines: page.Skipped,
 	}, nil
 }
 
@@ -97,7 +98,8 @@ func (rd *reader) history(_ context.Context, p answers.HistoryParams) (any, erro
 		return nil, err
 	}
 	rd.workspace.LookAt(path)
-	found, err := rd.service.History(service.HistoryRequest{Folder: path, Limit: p.Limit, Without: rd.workspace.List(), Running: rd.workspace.RunningSession(path)})
+	found, err := rd.service.History(service.HistoryRequest{Folder: path, Limit: p.Limit, Without: rd.workspace.List(),
+		Running: rd.workspace.RunningSession(path)})
 	if err != nil {
 		return nil, err
 	}

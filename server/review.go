@@ -64,7 +64,8 @@ func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (result an
 	if err != nil {
 		return result, err
 	}
-	found, err := work.Changes(ctx, service.ChangesRequest{Range: p.Range(), Paths: paths, Iterations: true, Places: p.Places, Document: p.Show})
+	found, err := work.Changes(ctx, service.ChangesRequest{Range: p.Range(), Paths: paths, Iterations: true, Places: p.Places,
+		Document: p.Show})
 	if err != nil {
 		return result, err
 	}

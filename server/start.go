@@ -61,7 +61,8 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	turns.Of(ctx).End()
 	r.Feed.AwaitBegin(ctx)
 	st := r.Status()
-	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile), SessionFileURI: wire.SessionURI(st), Worktree: wire.StatusOf(st, true).Worktree, Warnings: s.warn(cfg)}, nil
+	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile),
+		SessionFileURI: wire.SessionURI(st), Worktree: wire.StatusOf(st, true).Worktree, Warnings: s.warn(cfg)}, nil
 }
 
 // request reads what a start's texts say.
@@ -94,7 +95,8 @@ func (s *starter) makes() *service.Starter {
 
 // launchAsWanted starts a loop where the start wants it. What is in the way may be
 // replaced, or the user is asked.
-func (s *starter) launchAsWanted(ctx context.Context, cfg *setup.Config, wanted start.Tree, replace bool, settings config.Settings) (*folders.Managed, error) {
+func (s *starter) launchAsWanted(ctx context.Context, cfg *setup.Config, wanted start.Tree, replace bool,
+	settings config.Settings) (*folders.Managed, error) {
 	if wanted != (start.Tree{}) {
 		return s.launchInTree(ctx, cfg, wanted, settings.Worktree)
 	}

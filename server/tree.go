@@ -16,7 +16,8 @@ import (
 
 // launchInTree starts a loop in a worktree that is made for it. Without a loop, there is
 // none afterwards.
-func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted start.Tree, settings config.Worktree) (*folders.Managed, error) {
+func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted start.Tree,
+	settings config.Worktree) (*folders.Managed, error) {
 	turns.Of(ctx).End() // to set it up may take long
 	done, err := s.workspace.Hold()
 	if err != nil {
@@ -73,5 +74,6 @@ func (w *setupLog) flush() {
 }
 
 func (w *setupLog) show(line []byte) {
-	_ = w.Editor.Send(w.ctx, "window/logMessage", session.MessageParams{Type: session.MessageLog, Message: stream.Line(string(line), maxSetupLine)})
+	_ = w.Editor.Send(w.ctx, "window/logMessage",
+		session.MessageParams{Type: session.MessageLog, Message: stream.Line(string(line), maxSetupLine)})
 }

@@ -43,7 +43,8 @@ func (v *reviewer) undo(ctx context.Context, p answers.UndoParams) (any, error) 
 }
 
 // undoWithQuestion asks a user without a plugin, with what a dry run says.
-func (v *reviewer) undoWithQuestion(ctx context.Context, folder string, p answers.UndoParams, takeBack func(answers.UndoParams) (answers.UndoResult, error)) (any, error) {
+func (v *reviewer) undoWithQuestion(ctx context.Context, folder string, p answers.UndoParams,
+	takeBack func(answers.UndoParams) (answers.UndoResult, error)) (any, error) {
 	trial := p
 	trial.DryRun = true
 	would, err := takeBack(trial)

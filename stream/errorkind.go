@@ -82,7 +82,8 @@ var kindPatterns = []struct {
 	{KindRequest, lazy.Regexp(`(?i)prompt[ _]is[ _]too[ _]long|context (window|length)|invalid[ _]request|` +
 		`not_found_error|model not found|billing|refused to complete`)},
 	{KindNetwork, lazy.Regexp(`(?i)\b(econn(refused|reset|aborted)|enotfound|etimedout|eai_again|ehostunreach|enetunreach|enetdown)\b|` +
-		`connection (error|refused|reset)|(unable|failed) to connect|could ?n.t connect|network|getaddrinfo|no such host|no route to host|fetch failed`)},
+		`connection (error|refused|reset)|(unable|failed) to connect|could ?n.t connect|network|getaddrinfo|no such host|no ` +
+		`route to host|fetch failed`)},
 	{KindServer, lazy.Regexp(`(?i)server[ _]error|\bapi_error\b|internal error|bad gateway|gateway timeout|` +
 		`terminated|connection|socket|timed? ?out|` +
 		`(stream|body|response) (has )?ended|ended (early|before|without|unexpectedly)|premature|unexpected eof|hang up`)},

@@ -30,7 +30,8 @@ const lead = `(?i)\b(?:resets?|try again|retry|retrying|regain access|available)
 // timeForms are tried in this order; testdata/notices.tsv has who says what.
 var timeForms = []timeForm{
 	{"limit reached|1795190000", lazy.Regexp(`(?:limit reached\||"resets_?at" ?: ?)(\d{10}|\d{13})\b`), readUnix},
-	{"try again in ~1 hour 20 minutes", lazy.Regexp(lead + `[^.\n]{0,30}?\b(?:in|after)[ :=]+~?((?:\d+(?:\.\d+)?\s*[a-z]+[ ,]*(?:and )?)+)`), readDuration},
+	{"try again in ~1 hour 20 minutes", lazy.Regexp(
+		lead + `[^.\n]{0,30}?\b(?:in|after)[ :=]+~?((?:\d+(?:\.\d+)?\s*[a-z]+[ ,]*(?:and )?)+)`), readDuration},
 	{`"resets_in_seconds":3600`, lazy.Regexp(`(?i)\b(?:resets_in_seconds|retry[-_ ]after)"?[ :=]+"?(\d{1,7})\b`), readSeconds},
 	{`"retryDelay":"38s"`, lazy.Regexp(`(?i)"?retry_?delay"?[ :=]+"?((?:\d+(?:\.\d+)?[a-z]+)+)`), readDuration},
 	{"resets at 2026-12-01 00:00 UTC", lazy.Regexp(lead + `(?: again)?(?: at| on)? "?` +

@@ -30,7 +30,8 @@ func Agents() []Agent {
 		unseen("cline", "cline", "npm install -g cline", nil, "--acp"),
 		unseen("auggie", "auggie", "npm install -g @augmentcode/auggie", []string{"AUGMENT_DISABLE_AUTO_UPDATE=1"}, "--acp"),
 		unseen("cursor", "cursor-agent", "https://cursor.com/docs/cli/acp", nil, "acp"),
-		unseen("droid", "droid", "npm install -g droid", []string{"DROID_DISABLE_AUTO_UPDATE=true", "FACTORY_DROID_AUTO_UPDATE_ENABLED=false"}, "exec", "--output-format", "acp"),
+		unseen("droid", "droid", "npm install -g droid",
+			[]string{"DROID_DISABLE_AUTO_UPDATE=true", "FACTORY_DROID_AUTO_UPDATE_ENABLED=false"}, "exec", "--output-format", "acp"),
 	})
 }
 
@@ -47,7 +48,8 @@ var seen = []Agent{
 	},
 	{Name: "pi", Command: "pi-acp", Like: "pi", Own: "~/.pi/pi-acp", Install: "npm install -g pi-acp"},
 	{Name: "gemini", Command: "gemini", Args: []string{"--acp"}, Like: "gemini", Mode: "autoEdit", AskMode: "default"},
-	{Name: "copilot", Command: "copilot", Args: []string{"--acp", "--stdio"}, Like: "copilot", May: "changes nothing and runs nothing that it would ask for"},
+	{Name: "copilot", Command: "copilot", Args: []string{"--acp", "--stdio"}, Like: "copilot",
+		May: "changes nothing and runs nothing that it would ask for"},
 	{Name: "opencode", Command: "opencode", Args: []string{"acp"}, Like: "opencode", Cost: true},
 }
 
@@ -60,5 +62,6 @@ func claudeOptions(options map[string]any) map[string]any {
 
 // unseen is an agent that wasn't run: it is left in whichever mode is its own.
 func unseen(name, command, install string, env []string, args ...string) Agent {
-	return Agent{Name: name, Command: command, Args: args, Env: env, Install: install, May: "may do what its own settings allow: it was never run with ralph-lsp"}
+	return Agent{Name: name, Command: command, Args: args, Env: env, Install: install,
+		May: "may do what its own settings allow: it was never run with ralph-lsp"}
 }

@@ -42,7 +42,8 @@ type nest struct {
 
 // serve is the reaper.
 func serve(mark uint64, grace time.Duration, tempDir, verdictFile string) {
-	runtime.GOMAXPROCS(1)                                            // with a second one, Go looks 50 times at each thread that waits in a system call
+	// with a second one, Go looks 50 times at each thread that waits in a system call
+	runtime.GOMAXPROCS(1)
 	runtime.LockOSThread()                                           // the agents are sent SIGTERM when the thread that forked them dies
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0) // descendants whose own parent dies become its children
 	bear(mark)

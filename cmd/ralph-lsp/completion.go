@@ -16,7 +16,8 @@ import (
 )
 
 // offers completes with what is found in the folder that a command is about, and no files.
-func offers(find func(cmd *cobra.Command, dir string, args []string, begun string) []cobra.Completion, more ...cobra.ShellCompDirective) cobra.CompletionFunc {
+func offers(find func(cmd *cobra.Command, dir string, args []string, begun string) []cobra.Completion,
+	more ...cobra.ShellCompDirective) cobra.CompletionFunc {
 	directive := cobra.ShellCompDirectiveNoFileComp
 	for _, d := range more {
 		directive |= d

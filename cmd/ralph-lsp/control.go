@@ -50,8 +50,9 @@ func newCancel() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cancel [LOOP]",
 		Short: "End the loop in the folder now",
-		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nA loop that no process drives, and that could be resumed, is discarded.",
-		Args:  oneLoop,
+		Long: "End the loop in the folder: its agent, everything that it started, and its state file.\nA loop that no process " +
+			"drives, and that could be resumed, is discarded.",
+		Args: oneLoop,
 	}
 	return ofLoop(cmd, func(cmd *cobra.Command, at target, _ []string) error { return cancelLoop(cmd, at) })
 }

@@ -82,7 +82,8 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 
 // introduce says what is about to be seen.
 func introduce(out io.Writer, look terminal.Config) {
-	text := fmt.Sprintf("**%s** fails its check. A scripted agent mends it, one mistake per run. The prompt, the same each time:\n\n> %s", demo.File, demo.Prompt)
+	text := fmt.Sprintf("**%s** fails its check. A scripted agent mends it, one mistake per run. The prompt, the same each "+
+		"time:\n\n> %s", demo.File, demo.Prompt)
 	for _, line := range terminal.NewMarkdown(look.Palette).Render(text, min(look.Width()-1, terminal.MaxRule)) {
 		fmt.Fprintln(out, line)
 	}

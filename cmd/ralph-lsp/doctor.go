@@ -64,7 +64,8 @@ func printChecks(out io.Writer, checks []answers.Check, all bool) error {
 		fmt.Fprintln(out, terminal.Wrapped(p.Dim("  all settings and agents: ralph-lsp doctor --all"), width, 2))
 	}
 	if problems > 0 {
-		return &exitError{code: terminal.ExitFailed, message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run until that is mended"}
+		return &exitError{code: terminal.ExitFailed,
+			message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run until that is mended"}
 	}
 	return nil
 }

@@ -92,7 +92,8 @@ func asExit(err error) error {
 // unseen is the error of a loop that was interrupted as nobody can see what happens.
 func unseen(out *terminal.Output, end loop.End) error {
 	if err := out.Failure(); err != nil && end.Reason == loop.StopInterrupted {
-		return &exitError{terminal.ExitCancelled, fmt.Sprintf("what happens can't be shown (%v), so the loop was interrupted in iteration %d", err, end.Iterations)}
+		return &exitError{terminal.ExitCancelled, fmt.Sprintf("what happens can't be shown (%v), so the loop was interrupted "+
+			"in iteration %d", err, end.Iterations)}
 	}
 	return nil
 }

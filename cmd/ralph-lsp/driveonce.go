@@ -12,7 +12,8 @@ import (
 
 // driveOnce drives an iteration of a loop in this process, which the program that holds the loop has started and ends.
 // begun is told when it has begun; over is closed at its end.
-func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how shown, begun func(l keeper.Driven, over <-chan struct{})) (loop.End, error) {
+func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how shown,
+	begun func(l keeper.Driven, over <-chan struct{})) (loop.End, error) {
 	caught, stop := terminal.CatchSignals()
 	defer stop()
 	display, out := how.display(cfg, stdout, stderr)

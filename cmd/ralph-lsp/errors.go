@@ -64,7 +64,8 @@ func explain(err error) string {
 // all processes but those that drive a loop.
 func isUnread(reason error) bool {
 	errno := syscall.Errno(0)
-	return errors.Is(reason, syscall.EPIPE) || runtime.GOOS == "windows" && errors.As(reason, &errno) && slices.Contains([]syscall.Errno{109, 232, 233}, errno)
+	return errors.Is(reason, syscall.EPIPE) || runtime.GOOS == "windows" && errors.As(reason, &errno) &&
+		slices.Contains([]syscall.Errno{109, 232, 233}, errno)
 }
 
 // judge returns how a command ended that returned err. A failure that has

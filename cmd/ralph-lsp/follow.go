@@ -34,7 +34,8 @@ func followerOf(cmd *cobra.Command, tree worktree.Tree) (f follower, err error) 
 	settings, err := filesOf(folder).Load()
 	if untrusted := (*config.UntrustedError)(nil); errors.As(err, &untrusted) {
 		if slices.ContainsFunc(untrusted.Wants, func(line string) bool { return strings.HasPrefix(line, "land.command = ") }) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: land.command in %s doesn't count before you trust it: ralph-lsp trust%s\n", config.Name, terminal.InFolderOf(folder))
+			fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: land.command in %s doesn't count before you trust it: ralph-lsp trust%s\n",
+				config.Name, terminal.InFolderOf(folder))
 		}
 	} else if err != nil {
 		return f, badConfig(err)

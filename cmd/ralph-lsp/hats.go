@@ -30,7 +30,8 @@ below [hats] in the folder's ralph.toml and in your own.`,
 		}
 		ring := settings.Ring()
 		if len(ring) == 0 {
-			return fmt.Errorf("there are no hats: describe them below [hats.NAME] in %s, or begin with ralph-lsp init --preset plan-build-review", config.Name)
+			return fmt.Errorf("there are no hats: describe them below [hats.NAME] in %s, or begin with ralph-lsp init --preset "+
+				"plan-build-review", config.Name)
 		}
 		fmt.Fprint(cmd.OutOrStdout(), stream.Plain(ring.Text()))
 		return ringError(cmd, ring)
@@ -44,7 +45,8 @@ func drawable(cmd *cobra.Command, dir string) (config.Settings, error) {
 	settings, err := files.Load()
 	untrusted := (*config.UntrustedError)(nil)
 	if isLink := func() bool { return strings.HasPrefix(untrusted.Wants[0], untrusted.File+" -> ") }; errors.As(err, &untrusted) && !isLink() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: the hats of %s count when you trust it: ralph-lsp trust%s\n", config.Name, terminal.InFolderOf(dir))
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: the hats of %s count when you trust it: ralph-lsp trust%s\n", config.Name,
+			terminal.InFolderOf(dir))
 		files.Trusted = true
 		settings, err = files.Load()
 	}

@@ -53,7 +53,8 @@ issues.jsonl of beads.`,
 		}
 		return cli.NoArguments(cmd, args)
 	}
-	from := cmd.Flags().String("from", "", "take over `FILE`: a ralph.yml, or with --plan tasks of ralphex, open-ralph, or beads (.beads/issues.jsonl)")
+	from := cmd.Flags().String("from", "", "take over `FILE`: a ralph.yml, or with --plan tasks of ralphex, open-ralph, or "+
+		"beads (.beads/issues.jsonl)")
 	preset := cmd.Flags().String("preset", plainPreset, "the `NAME` of a ralph.toml to begin with")
 	cli.OfFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
 	cmd.MarkFlagsMutuallyExclusive("preset", "plan")
@@ -75,7 +76,8 @@ issues.jsonl of beads.`,
 		err = writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", []byte(start.Template)}})
 		if err == nil && there != nil && *preset != plainPreset {
 			err = trustOurs(dir, settings)
-			fmt.Fprintf(cmd.OutOrStdout(), "next: say in PROMPT.md what is to be done; ralph-lsp hats%s draws the hats of %s, which is trusted as it is now\n", terminal.InFolderOf(dir), config.Name)
+			fmt.Fprintf(cmd.OutOrStdout(), "next: say in PROMPT.md what is to be done; ralph-lsp hats%s draws the hats of %s, "+
+				"which is trusted as it is now\n", terminal.InFolderOf(dir), config.Name)
 		}
 		return err
 	})
@@ -104,7 +106,8 @@ func takeOver(cmd *cobra.Command, dir, name string) error {
 	if !isWhole {
 		fmt.Fprintf(cmd.OutOrStdout(), "not everything has a place there: the rest stands as comments at the end of %s\n", config.Name)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, terminal.InFolderOf(dir))
+	fmt.Fprintf(cmd.OutOrStdout(), "next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n",
+		config.Name, terminal.InFolderOf(dir))
 	return nil
 }
 
@@ -137,7 +140,8 @@ func writePlan(cmd *cobra.Command, dir, name, from string) error {
 	starter, _ := presets.ReadFile("presets/PLAN.md") // it is there
 	err := writeNew(cmd, dir, []newFile{{name, starter}})
 	if err == nil {
-		fmt.Fprintf(cmd.OutOrStdout(), "next: write your tasks into it; ralph-lsp run%s --plan %s does one each iteration\n", terminal.InFolderOf(dir), tell.ShellWord(name))
+		fmt.Fprintf(cmd.OutOrStdout(), "next: write your tasks into it; ralph-lsp run%s --plan %s does one each iteration\n",
+			terminal.InFolderOf(dir), tell.ShellWord(name))
 	}
 	return err
 }

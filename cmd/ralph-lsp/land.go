@@ -44,7 +44,8 @@ trusted ralph.toml, names: it gets the branch with the work, and a pull request'
 	f.BoolVar(&p.Confirmed, "yes", false, "with --discard: don't ask")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	cli.AddDescribe(cmd, &instead.describes)
-	f.BoolVar(&instead.branch, "branch", false, "land nothing: commit what isn't committed on the loop's branch, which stays, for the command of [land]")
+	f.BoolVar(&instead.branch, "branch", false, "land nothing: commit what isn't committed on the loop's branch, which "+
+		"stays, for the command of [land]")
 	f.StringVar(&instead.patch, "patch", "", "land nothing: write what the loop changed to `FILE`, for git apply; - is standard output")
 	f.StringVar(&instead.bundle, "bundle", "", "land nothing: commit as --branch does, and write the branch to `FILE`, for git fetch")
 	cmd.MarkFlagsMutuallyExclusive("describe", "branch", "patch", "bundle")

@@ -113,8 +113,11 @@ func newRoot() *cobra.Command {
 func addCommands(root *cobra.Command) {
 	quietly := func(args []string, out io.Writer) int { return execute(args, strings.NewReader(""), out, out) } // nobody can be asked
 	root.AddCommand(
-		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), top.New(quietly), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), note.New(inFolder), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		clean.New(inFolder), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newAHP(), newMCP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), newNotify(),
+		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), top.New(quietly), newDetach(), newCancel(), newPause(),
+		newNext(), newResume(), newSteer(), note.New(inFolder), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(),
+		newHats(), newAgents(), newInit(),
+		clean.New(inFolder), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(),
+		newACP(), newAHP(), newMCP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), newNotify(),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	cli.AddCompletion(root)

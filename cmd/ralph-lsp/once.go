@@ -25,8 +25,10 @@ type once struct {
 }
 
 func (o *once) addFlags(f *pflag.FlagSet) {
-	f.BoolVar(&o.wanted, "once", false, "run one iteration for a program that goes on with the loop: it ends with standard input, and with 3 when there is more to do")
-	f.DurationVar(&o.lease, "lease", 0, "with --once: end when standard input brings no line for this `TIME`; until then it stays behind its iteration, for a line that says next")
+	f.BoolVar(&o.wanted, "once", false, "run one iteration for a program that goes on with the loop: it ends with standard "+
+		"input, and with 3 when there is more to do")
+	f.DurationVar(&o.lease, "lease", 0, "with --once: end when standard input brings no line for this `TIME`; until then it "+
+		"stays behind its iteration, for a line that says next")
 }
 
 // check says whether the flags go together with the command's input.

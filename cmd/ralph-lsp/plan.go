@@ -34,7 +34,8 @@ The exit code is the agent's.`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 	}
 	addStartFlags(cmd, &options, start.ToTalk)
-	cmd.Flags().StringVar(&options.Said.Plan, "plan", "", "have the agent write the plan into `FILE` of the folder; without it, PLAN.md or the one of ralph.toml")
+	cmd.Flags().StringVar(&options.Said.Plan, "plan", "", "have the agent write the plan into `FILE` of the folder; without "+
+		"it, PLAN.md or the one of ralph.toml")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		return plan(cmd, dir, options, strings.Join(args, " "))
 	})
@@ -107,5 +108,6 @@ func showPlan(out io.Writer, dir, name string, checks ...string) {
 	if len(checks) > 0 {
 		verify = " --verify " + tell.ShellWord(strings.Join(checks, " && "))
 	}
-	fmt.Fprintf(out, "next: look it over; ralph-lsp run%s --plan %s%s does one task each iteration\n", terminal.InFolderOf(dir), tell.ShellWord(p.Name), verify)
+	fmt.Fprintf(out, "next: look it over; ralph-lsp run%s --plan %s%s does one task each iteration\n",
+		terminal.InFolderOf(dir), tell.ShellWord(p.Name), verify)
 }

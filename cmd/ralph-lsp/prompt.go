@@ -13,7 +13,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/service"
 )
 
-const noPrompt = `the prompt is empty; give it as words (ralph-lsp run "..."), with --prompt-file FILE, or on standard input with --prompt-file -`
+const noPrompt = `the prompt is empty; give it as words (ralph-lsp run "..."), with --prompt-file FILE, or on standard ` +
+	`input with --prompt-file -`
 
 // filesOf are the files with the settings of a folder.
 func filesOf(folder string) config.Files { return config.FilesOf(folder, backends.Names()) }

@@ -32,7 +32,8 @@ func startOrReplace(cmd *cobra.Command, cfg setup.Config, replace bool, start fu
 		case !yes && errors.As(err, new(*loop.AlreadyRunningError)):
 			return &exitError{terminal.ExitFailed, "nothing was started; the running loop goes on"}
 		case !yes:
-			return &exitError{terminal.ExitFailed, "nothing was started; to go on with the loop of this folder: ralph-lsp resume" + terminal.InFolderOf(cfg.Folder)}
+			return &exitError{terminal.ExitFailed, "nothing was started; to go on with the loop of this folder: ralph-lsp resume" +
+				terminal.InFolderOf(cfg.Folder)}
 		}
 	}
 	if _, _, err := service.CheckStart(cfg); err != nil {

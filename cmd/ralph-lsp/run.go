@@ -288,7 +288,9 @@ func (l *loopFlags) follow(cmd *cobra.Command, cfg setup.Config, begun func(id s
 	cfg.Once, l.shown.once = true, true
 	host := start.Host()
 	host.Attended = func() bool { return isAttended(cmd) }
-	if l.once.lease == 0 { // else who reads what is printed is a program that holds the loop: to look for it among all processes takes as long as an iteration
+	// else who reads what is printed is a program that holds the loop: to look for it among all processes takes as long as
+	// an iteration
+	if l.once.lease == 0 {
 		host.Printed = keeper.PrintedBy(os.Getpid())
 	} else {
 		l.once.next = make(chan struct{}, 1)
@@ -319,13 +321,15 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(stderr, "works in the worktree %s, on the branch %s; other commands find it with%s\n", terminal.Line(cfg.Folder), terminal.Line(made.Branch), terminal.InFolderOf(cfg.Folder))
+	fmt.Fprintf(stderr, "works in the worktree %s, on the branch %s; other commands find it with%s\n",
+		terminal.Line(cfg.Folder), terminal.Line(made.Branch), terminal.InFolderOf(cfg.Folder))
 	began := false
 	err = l.drive(cmd, cfg, filesOf(cfg.Folder), func() { began = true })
 	if !began {
 		return errors.Join(err, made.Drop())
 	}
-	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch; --discard removes branch and worktree instead\n", tell.ShellWord(made.Branch))
+	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch; --discard removes branch and worktree instead\n",
+		tell.ShellWord(made.Branch))
 	return err
 }
 

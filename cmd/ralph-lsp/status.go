@@ -53,7 +53,8 @@ can go on or ended in the last week; other commands take their ids.`,
 		}
 		for _, tree := range done {
 			branch := terminal.Line(tree.Branch)
-			fmt.Fprintln(out, terminal.Wrapped("no loop works in "+terminal.Line(tree.Folder)+" any more: ralph-lsp land "+branch+" lands "+branch, terminal.LineWidth(out), 2))
+			fmt.Fprintln(out, terminal.Wrapped("no loop works in "+terminal.Line(tree.Folder)+" any more: ralph-lsp land "+branch+
+				" lands "+branch, terminal.LineWidth(out), 2))
 		}
 		return nil
 	}
@@ -88,6 +89,7 @@ func printAll(out io.Writer, asJSON bool) {
 	for _, s := range loops {
 		id, text := s.LoopID, wire.StandText(s, time.Now())
 		fmt.Fprintln(out, terminal.Wrapped(p.Bold(terminal.Line(id))+"  "+terminal.Line(text), terminal.LineWidth(out), 4))
-		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.Folder, terminal.TitleOf(s)))), terminal.LineWidth(out), 4))
+		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.Folder, terminal.TitleOf(s)))),
+			terminal.LineWidth(out), 4))
 	}
 }

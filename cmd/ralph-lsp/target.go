@@ -88,7 +88,8 @@ func (t target) cancel(ctx context.Context) (iteration int, err error) {
 	defer cancel()
 	iteration, err = loop.CancelFolder(ctx, t.dir, t.id)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", t.dir, patience, terminal.InFolderOf(t.dir))
+		err = fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", t.dir,
+			patience, terminal.InFolderOf(t.dir))
 	}
 	return iteration, err
 }
@@ -117,7 +118,8 @@ func targetOf(cmd *cobra.Command, args []string) (at target, rest []string, err 
 		return at, args, err
 	}
 	if last, _ := registry.Last(e.Folder); last.LoopID != e.LoopID {
-		return at, nil, fmt.Errorf("the loop %s is over, and %s has another one by now: %s", e.LoopID, terminal.Line(e.Folder), terminal.Line(last.LoopID))
+		return at, nil, fmt.Errorf("the loop %s is over, and %s has another one by now: %s", e.LoopID, terminal.Line(e.Folder),
+			terminal.Line(last.LoopID))
 	}
 	at = target{id: e.LoopID}
 	at.dir, err = resolveFolder(e.Folder)

@@ -196,7 +196,8 @@ type ending struct {
 }
 
 // attend waits for the end of the loop (isOver), or of the watching.
-func (w *watcher) attend(cmd *cobra.Command, result <-chan ending, caught <-chan os.Signal, broken <-chan struct{}) (it ending, isOver bool) {
+func (w *watcher) attend(cmd *cobra.Command, result <-chan ending, caught <-chan os.Signal,
+	broken <-chan struct{}) (it ending, isOver bool) {
 	answers := make(chan error, 1)
 	for {
 		select {

@@ -23,7 +23,8 @@ type Account struct {
 
 // IsZero says whether there is nothing to account for.
 func (a Account) IsZero() bool {
-	return a.Failures.IsZero() && a.Refused.IsZero() && a.Warnings.IsZero() && a.Unanswered.IsZero() && a.Commits.IsZero() && a.Limits.IsZero() && a.Stuck.IsZero() &&
+	return a.Failures.IsZero() && a.Refused.IsZero() && a.Warnings.IsZero() && a.Unanswered.IsZero() && a.Commits.IsZero() &&
+		a.Limits.IsZero() && a.Stuck.IsZero() &&
 		a.Missed.IsZero() && a.Promised.IsZero()
 }
 

@@ -13,7 +13,8 @@ import (
 func Attributes() *syscall.SysProcAttr {
 	flags := uint32(windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW)
 	var job windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
-	err := windows.QueryInformationJobObject(0, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&job)), uint32(unsafe.Sizeof(job)), nil)
+	err := windows.QueryInformationJobObject(0, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&job)),
+		uint32(unsafe.Sizeof(job)), nil)
 	if err == nil && job.BasicLimitInformation.LimitFlags&windows.JOB_OBJECT_LIMIT_BREAKAWAY_OK != 0 {
 		flags |= windows.CREATE_BREAKAWAY_FROM_JOB
 	}

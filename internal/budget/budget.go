@@ -155,7 +155,8 @@ func (l Ledger) read() (c content, err error) {
 		err = c.check()
 	}
 	if err != nil {
-		return content{}, fmt.Errorf("%s, the record of what your loops have spent, can't be read (%w), and no loop runs under a budget without it: mend the file, or remove it to count from 0 again", l.Path, err)
+		return content{}, fmt.Errorf("%s, the record of what your loops have spent, can't be read (%w), and no loop runs under "+
+			"a budget without it: mend the file, or remove it to count from 0 again", l.Path, err)
 	}
 	return c, nil
 }

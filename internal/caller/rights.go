@@ -18,8 +18,10 @@ func ofLoop(words string) right { return right{user: true, loop: true, words: wo
 var rights = map[string]right{
 	// What shows something, or tells the loop something of its own run.
 	"": {}, "emit": {}, "note": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history show": {},
-	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {}, "doctor": {}, "decode": {},
-	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
+	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {},
+	"doctor": {}, "decode": {},
+	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "demo": {},
+	"demo-agent": {}, "demo-check": {},
 	"setup": {}, "acp": {}, "mcp": {}, "tool": {}, "serve": {}, "fetch": {},
 	"pause": {}, "disallow": {}, "notify": {},
 
@@ -79,7 +81,8 @@ type Refused struct {
 	Why   string // it is taken for an agent, where that may surprise its user; else ""
 }
 
-const loweredWhy = "this process may have fewer file locks (ulimit -H -x) than others of yours, as only what an agent started may: use a shell that nobody has set that limit in"
+const loweredWhy = "this process may have fewer file locks (ulimit -H -x) than others of yours, as only what an agent " +
+	"started may: use a shell that nobody has set that limit in"
 
 func (e *Refused) Error() string {
 	text := "an agent of this loop can't " + e.Words + "; its user can"

@@ -21,7 +21,8 @@ func AddCompletion(root *cobra.Command) {
 	OfCommands(completion)
 	completion.Short = "Print the completion script for a shell"
 	named := strings.NewReplacer("ralph-lsp", root.Name(), "ralph_lsp", strings.ReplaceAll(root.Name(), "-", "_"))
-	completion.Long = named.Replace("Print the script that completes commands, flags and their values, loops and\niterations in a shell. Each says in its help how it is set up:\n\n  ralph-lsp help completion bash")
+	completion.Long = named.Replace("Print the script that completes commands, flags and their values, loops " +
+		"and\niterations in a shell. Each says in its help how it is set up:\n\n  ralph-lsp help completion bash")
 	for _, shell := range completion.Commands() {
 		shell.Short = "The completion script for " + shell.Name()
 		script, ok := shellScripts[shell.Name()]

@@ -35,7 +35,8 @@ to each other. The payload "-" is read from standard input.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		spool := os.Getenv(backends.EnvSpool)
 		if spool == "" {
-			return errors.New("emit works only inside of a run, in a loop whose hats hand work over (see ralph-lsp hats): " + backends.EnvSpool + " isn't set")
+			return errors.New("emit works only inside of a run, in a loop whose hats hand work over (see ralph-lsp hats): " +
+				backends.EnvSpool + " isn't set")
 		}
 		if why := hats.CheckTopic(args[0]); why != "" {
 			return errors.New("the topic " + why)

@@ -147,7 +147,8 @@ func (g Git) Run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 	}
 	out, err := g.With(u.env...).run(ctx, stdin, slices.Concat(always, g.Settings), args)
 	if len(u.keys) > 0 && err != nil && ExitCode(err) != 1 { // 1 is an answer
-		err = fmt.Errorf("%w (what only the repository's configuration names doesn't run: %s; git config --global names it for you)", err, strings.Join(u.keys[:min(3, len(u.keys))], ", "))
+		err = fmt.Errorf("%w (what only the repository's configuration names doesn't run: %s; git config --global names it for "+
+			"you)", err, strings.Join(u.keys[:min(3, len(u.keys))], ", "))
 	}
 	return out, err
 }
@@ -160,7 +161,8 @@ func (g Git) Config(ctx context.Context, stdin []byte, args ...string) ([]byte, 
 // Layout says whether the folder is in a work tree, where that begins, and where its repository is: a line each. It
 // runs nothing, so nobody has to have read the configuration.
 func (g Git) Layout(ctx context.Context) ([]string, error) {
-	out, err := g.run(ctx, nil, slices.Concat(always, g.Settings), []string{"rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir"})
+	out, err := g.run(ctx, nil, slices.Concat(always, g.Settings),
+		[]string{"rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir"})
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), err
 }
 
@@ -268,7 +270,8 @@ func (g Git) whyStuck(ctx context.Context) error {
 
 // usersForm are the variables besides by which CI and containers hand in how repositories are reached, and who commits.
 // None says which repository it is: those are of whoever started this, as a hook.
-var usersForm = lazy.Regexp(`^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|CONFIG_COUNT|CONFIG_(KEY|VALUE)_\d+|(PROXY_)?SSL_\w+|HTTP_(PROXY_AUTHMETHOD|USER_AGENT)|(AUTHOR|COMMITTER)_(NAME|EMAIL))$`)
+var usersForm = lazy.Regexp(`^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|CONFIG_COUNT|CONFIG_(KEY|VALUE)_\d+` +
+	`|(PROXY_)?SSL_\w+|HTTP_(PROXY_AUTHMETHOD|USER_AGENT)|(AUTHOR|COMMITTER)_(NAME|EMAIL))$`)
 
 // pathForm are those of them, and of theirs, whose values are paths.
 var pathForm = lazy.Regexp(`^GIT_(CONFIG_GLOBAL|CONFIG_SYSTEM|(PROXY_)?SSL_(CAINFO|CAPATH|CERT|KEY))$`)
@@ -320,12 +323,6 @@ func (g Git) Text(ctx context.Context, stdin []byte, args ...string) (string, er
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// List is what git prints with -z.
-func (g Git) List(ctx context.Context, args ...string) ([]string, error) {
-	out, err := g.Run(ctx, nil, args...)
-	return Fields(out), err
-}
-
 // Yes says whether git says so by its exit code. Only 1 is a no.
 func (g Git) Yes(ctx context.Context, args ...string) (bool, error) {
 	_, err := g.Run(ctx, nil, args...)
@@ -349,7 +346,8 @@ func (g Git) updateIndex(ctx context.Context, paths []string, how ...string) err
 	if len(paths) == 0 {
 		return nil
 	}
-	_, err := g.Run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), slices.Concat([]string{"update-index", "-z"}, how, []string{"--stdin"})...)
+	_, err := g.Run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"),
+		slices.Concat([]string{"update-index", "-z"}, how, []string{"--stdin"})...)
 	return err
 }
 
@@ -476,23 +474,4 @@ func saidBy(why string, before []string) string {
 		}
 	}
 	return ""
-}
-
-// Submodules are those that the index has, by their paths; more is told to git ls-files.
-func (g Git) Submodules(ctx context.Context, more ...string) (paths []string, err error) {
-	lines, err := g.List(ctx, append([]string{"ls-files", "-z", "--stage"}, more...)...)
-	for _, line := range lines { // "160000 oid 0\tpath"
-		if _, path, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(line, "160000 ") {
-			paths = append(paths, path)
-		}
-	}
-	return paths, err
-}
-
-// Fields splits what git prints with -z.
-func Fields(out []byte) []string {
-	if len(out) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }

@@ -47,7 +47,8 @@ func (e slowError) Unwrap() error { return context.DeadlineExceeded }
 // IsStuck says whether an error of Run's is about a git that would not have ended by itself. Another try would fail
 // in the same way, as slowly.
 func IsStuck(err error) bool {
-	return errors.As(err, &slowError{}) || errors.As(err, &regular.KindError{}) || errors.As(err, &regular.SizeError{}) || errors.As(err, &regular.SlowError{})
+	return errors.As(err, &slowError{}) || errors.As(err, &regular.KindError{}) || errors.As(err, &regular.SizeError{}) ||
+		errors.As(err, &regular.SlowError{})
 }
 
 // place is the repository that git finds, and the top of its work tree; "" for none. The error names a file in which
@@ -107,7 +108,8 @@ func (g Git) check(command string) error {
 		return err
 	}
 	common := CommonOf(repo)
-	noIndex := slices.Contains(withoutIndex, command) || slices.ContainsFunc(g.Env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_INDEX_FILE=") })
+	noIndex := slices.Contains(withoutIndex, command) ||
+		slices.ContainsFunc(g.Env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_INDEX_FILE=") })
 	for _, dir := range slices.Compact([]string{repo, common}) {
 		for _, file := range opened {
 			if noIndex && file.name == "index" { // it has one of its own, or reads none

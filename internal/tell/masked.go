@@ -12,7 +12,8 @@ import (
 const hidden = "***"
 
 // secretName is what names of secrets end in: --api-key, OPENAI_API_KEY, "authToken", x-api-key.
-const secretName = `(?:(?:^|[^a-z])(?:key|token|auth|pat|pwd)|(?:api|access|private|secret)[-_]?key|(?:auth|access|bearer)[-_]?token|secret|passw(?:or)?d|passphrase|credentials?|authorization)`
+const secretName = `(?:(?:^|[^a-z])(?:key|token|auth|pat|pwd)|(?:api|access|private|secret)[-_]?key|(?:auth|access` +
+	`|bearer)[-_]?token|secret|passw(?:or)?d|passphrase|credentials?|authorization)`
 
 var (
 	secretFlag  = lazy.Regexp(`(?i)^--?[a-z][\w.-]*$`)

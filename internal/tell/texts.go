@@ -151,5 +151,6 @@ func FindBadByte(text string) (BadByte, bool) {
 
 // String completes "FILE:LINE: ...".
 func (b BadByte) String() string {
-	return fmt.Sprintf("column %d has the byte 0x%02X, which isn't UTF-8 (byte %d of the text); save it as UTF-8", b.Column, b.Byte, b.Offset+1)
+	return fmt.Sprintf("column %d has the byte 0x%02X, which isn't UTF-8 (byte %d of the text); save it as UTF-8", b.Column,
+		b.Byte, b.Offset+1)
 }

@@ -63,7 +63,8 @@ type Display struct {
 
 // NewDisplay returns the Display in the style called name.
 func NewDisplay(name string, cfg Config) *Display {
-	return &Display{style: New(name, cfg), cfg: cfg, mayLeave: cfg.terminal && name != JSON, wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
+	return &Display{style: New(name, cfg), cfg: cfg, mayLeave: cfg.terminal && name != JSON, wake: make(chan struct{}, 1),
+		closing: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Start begins to show a loop.

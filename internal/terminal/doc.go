@@ -11,6 +11,7 @@
 // failed, and lets nothing through that a terminal obeys but our own codes (output.go). The
 // rest is what both need: text that is cut and wrapped by cells (text.go), colours (palette.go),
 // markdown (markdown.go, tables.go, blocks.go), questions that are answered where the loop runs
-// (question.go), and job control, so that nothing is drawn over another program (job_unix.go). Sentences that the editors say too are wire's; those that name command lines
+// (question.go), and job control, so that nothing is drawn over another program (job_unix.go). Sentences that the
+// editors say too are wire's; those that name command lines
 // are in phrases.go.
 package terminal

@@ -58,7 +58,8 @@ func PrintPast(out io.Writer, p Palette, s loop.Past) {
 	if s.Tree != nil {
 		fate = answers.FateText(*s.Tree)
 	}
-	fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(Line(s.Title)), outcome, fate), p.Dim(Line(s.SessionFile)))
+	fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)),
+		wire.JoinFacts(p.Bold(Line(s.Title)), outcome, fate), p.Dim(Line(s.SessionFile)))
 }
 
 // PrintChecks shows what a doctor has found, and counts the problems.

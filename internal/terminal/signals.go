@@ -78,7 +78,8 @@ const (
 // ends this program by force. So does each that isn't obeyed in time. When
 // nothing can be shown any more (broken), the loop is interrupted as by a
 // terminal that is closed, which may be why: nobody has asked for its end.
-func AnswerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string), force func()) (giveUp <-chan struct{}) {
+func AnswerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string),
+	force func()) (giveUp <-chan struct{}) {
 	up := make(chan struct{})
 	go func() {
 		var late <-chan time.Time

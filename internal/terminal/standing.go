@@ -61,7 +61,8 @@ func PrintStatus(out io.Writer, p Palette, st loop.Status, now time.Time) {
 		help = ReceiptOf(last).Commands
 	}
 	if wire.IsLeft(l) {
-		fmt.Fprintln(out, Wrapped("no process drives it; "+GoOn+InFolderOf(st.Folder)+", or discard it with ralph-lsp cancel"+InFolderOf(st.Folder), width, 2))
+		fmt.Fprintln(out, Wrapped("no process drives it; "+GoOn+InFolderOf(st.Folder)+", or discard it with ralph-lsp cancel"+
+			InFolderOf(st.Folder), width, 2))
 		help = help[min(2, len(help)):] // which say the same
 	}
 	printCommands(out, p, help)

@@ -41,7 +41,8 @@ func newPretty(cfg Config) *told {
 	}
 	loud := sgrBold + ";" + sgrYellow
 	return &told{look: shown, cfg: cfg, calls: calls, marks: marks{
-		failed: mark{"✗ ", sgrRed}, warning: mark{"! ", sgrYellow}, nearMiss: mark{"! ", loud}, question: mark{"? ", loud}, more: mark{"  ", sgrDim},
+		failed: mark{"✗ ", sgrRed}, warning: mark{"! ", sgrYellow}, nearMiss: mark{"! ", loud}, question: mark{"? ", loud},
+		more: mark{"  ", sgrDim},
 		over: func(e loop.IterationEnd) mark {
 			if e.Outcome != loop.OutcomeOK {
 				return mark{"  ", sgrYellow}

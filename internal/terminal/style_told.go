@@ -156,7 +156,8 @@ func (s *told) callEnds(u wire.ToolCallUpdate, at time.Time) {
 	if u.Status == wire.StatusInProgress {
 		return
 	}
-	r := stream.ToolResult{ID: u.ToolCallID, ParentToolCallID: u.ParentToolCallID, Output: u.Output(), IsError: u.Status == wire.StatusFailed, Spent: u.Spent}
+	r := stream.ToolResult{ID: u.ToolCallID, ParentToolCallID: u.ParentToolCallID, Output: u.Output(),
+		IsError: u.Status == wire.StatusFailed, Spent: u.Spent}
 	s.speak.Drop(r.ID)
 	s.ended(r.ID, false) // who worked for the call says no more
 	s.release(r.ParentToolCallID)

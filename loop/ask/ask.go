@@ -36,13 +36,14 @@ const ByTimeout = "ask_timeout"
 // Question is what the agent of a run waits to be told. Editors get it as it is, but for what wire makes
 // plain text of.
 type Question struct {
-	ID          string    `json:"id"` // short, and no other question of the loop has it
-	Kind        string    `json:"kind"`
-	Tool        string    `json:"tool,omitempty"`
-	CallID      string    `json:"toolCallId,omitempty"` // of the call of that tool, as events have it
-	Agent       string    `json:"agent,omitempty"`      // which one asks, where several work
-	Title       string    `json:"title"`                // what and where, in one line
-	Detail      string    `json:"detail,omitempty"`     // the whole command, the diff, or what the agent says; at most MaxDetail bytes of plain text
+	ID     string `json:"id"` // short, and no other question of the loop has it
+	Kind   string `json:"kind"`
+	Tool   string `json:"tool,omitempty"`
+	CallID string `json:"toolCallId,omitempty"` // of the call of that tool, as events have it
+	Agent  string `json:"agent,omitempty"`      // which one asks, where several work
+	Title  string `json:"title"`                // what and where, in one line
+	// the whole command, the diff, or what the agent says; at most MaxDetail bytes of plain text
+	Detail      string    `json:"detail,omitempty"`
 	Options     []string  `json:"options,omitempty"`
 	Placeholder string    `json:"placeholder,omitempty"`
 	Rule        string    `json:"rule,omitempty"` // what ForLoop allows: "Bash(git commit:*)"; "": that can't be answered

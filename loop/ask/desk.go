@@ -78,7 +78,8 @@ func (d *Desk) Ask(q Call) {
 // open puts a question on the desk. Where it isn't, refused says why, "" as a rule permits it.
 func (d *Desk) open(q *Call) (refused string, isOpen bool) {
 	isOver := d.IsOver(q.Question) // whoever ends the run now finds the question
-	isPermitted := q.Kind == Permission && slices.ContainsFunc(d.allowed, func(rule string) bool { return permits(rule, d.Dir, q.Tool, q.Input) })
+	isPermitted := q.Kind == Permission && slices.ContainsFunc(d.allowed,
+		func(rule string) bool { return permits(rule, d.Dir, q.Tool, q.Input) })
 	switch {
 	case isPermitted:
 	case isOver:
@@ -109,7 +110,8 @@ func (d *Desk) bound(id string) {
 	var stop func()
 	if limit := d.Timeout; limit > 0 {
 		stop = d.Later(limit, func() {
-			_ = d.Answer(id, Answer{Kind: Deny, By: ByTimeout, Text: "nobody answered within " + tell.Duration(limit) + ", so it is not allowed; do without it"})
+			_ = d.Answer(id, Answer{Kind: Deny, By: ByTimeout, Text: "nobody answered within " + tell.Duration(limit) +
+				", so it is not allowed; do without it"})
 		})
 	} else {
 		stop = d.Await(func() bool { return d.index(id) >= 0 })

@@ -159,7 +159,8 @@ func allowsWords(arg string, words []string) bool {
 	}
 	for i := n; i < len(words); i++ {
 		isValue := i > n && slices.Contains(free, words[i-1]) && words[i-1] != "--"
-		if isFlag(words[i]) && !allowsFlag(allowed[n:], words[i:]) || !isValue && leavesFolder(words[i]) && !slices.Contains(allowed[n:], words[i]) {
+		if isFlag(words[i]) && !allowsFlag(allowed[n:], words[i:]) || !isValue && leavesFolder(words[i]) &&
+			!slices.Contains(allowed[n:], words[i]) {
 			return false
 		}
 	}

@@ -23,7 +23,8 @@ type Reader struct {
 
 // Question is what an agent asks as its user is to read it.
 func (r Reader) Question(q stream.Question) Question {
-	it := Question{Kind: Input, Tool: q.Tool, CallID: q.CallID, Title: q.Title, Detail: q.Message, Placeholder: stream.Line(q.Placeholder, maxTitle), At: time.Now()}
+	it := Question{Kind: Input, Tool: q.Tool, CallID: q.CallID, Title: q.Title, Detail: q.Message,
+		Placeholder: stream.Line(q.Placeholder, maxTitle), At: time.Now()}
 	switch q.Method {
 	case "can_use_tool":
 		it.Kind = Permission

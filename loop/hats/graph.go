@@ -35,25 +35,31 @@ func (r Ring) Check() (problems []Mismatch) {
 	reached := r.reached(first)
 	for _, h := range r {
 		if CheckTopic(h.Name) != "" { // it stands in topics, which the state file has as texts
-			return []Mismatch{{Message: fmt.Sprintf("the name %q can't stand in a topic; name the hat with letters, digits, dashes and underscores", h.Name), Fatal: true}}
+			return []Mismatch{{Message: fmt.Sprintf("the name %q can't stand in a topic; name the hat with letters, digits, "+
+				"dashes and underscores", h.Name), Fatal: true}}
 		}
 		if h.Concurrency > 1 && h.Aggregate {
-			return []Mismatch{{Hat: h.Name, Key: "aggregate", Message: "and concurrency exclude each other: a hat takes its topics together, or one each; leave out one of them", Fatal: true}}
+			return []Mismatch{{Hat: h.Name, Key: "aggregate", Message: "and concurrency exclude each other: a hat takes its " +
+				"topics together, or one each; leave out one of them", Fatal: true}}
 		}
 		switch {
 		case len(h.Triggers) > 0 && !reached[h.Name]:
-			problems = append(problems, Mismatch{Hat: h.Name, Key: "triggers", Message: "are published by no hat that works, so nothing wakes " + h.Name})
+			problems = append(problems, Mismatch{Hat: h.Name, Key: "triggers",
+				Message: "are published by no hat that works, so nothing wakes " + h.Name})
 		case len(h.Triggers) == 0 && h.wakesOthers():
-			problems = append(problems, Mismatch{Hat: h.Name, Key: "publishes", Message: "has no triggers beside it, so only a topic that is for " + h.Name + " wakes it"})
+			problems = append(problems, Mismatch{Hat: h.Name, Key: "publishes",
+				Message: "has no triggers beside it, so only a topic that is for " + h.Name + " wakes it"})
 		}
 		for _, topic := range h.publishes() {
 			if !slices.ContainsFunc(r, func(other Hat) bool { return other.wakes(topic) }) {
-				problems = append(problems, Mismatch{Hat: h.Name, Key: "publishes", Message: "has " + topic + ", to which no hat listens; " + first.Name + " gets it"})
+				problems = append(problems, Mismatch{Hat: h.Name, Key: "publishes",
+					Message: "has " + topic + ", to which no hat listens; " + first.Name + " gets it"})
 			}
 		}
 	}
 	if !slices.ContainsFunc(r, func(h Hat) bool { return reached[h.Name] && r.MayFinish(h) }) {
-		problems = append(problems, Mismatch{Message: "no hat that is reached may finish, so no promise ends such a loop; set may_finish = true for one"})
+		problems = append(problems, Mismatch{Message: "no hat that is reached may finish, so no promise ends such a loop; set " +
+			"may_finish = true for one"})
 	}
 	return problems
 }

@@ -168,7 +168,8 @@ func (r Ring) accept(q *Queue, h Hat, published, before []Topic) (handed []Topic
 			}
 		}
 		if size > MaxPayload {
-			warnings = append(warnings, fmt.Sprintf("%s published %s with %s; the first %s count", h.Name, t.Name, tell.Amount(size, "byte"), tell.Amount(MaxPayload, "byte")))
+			warnings = append(warnings, fmt.Sprintf("%s published %s with %s; the first %s count", h.Name, t.Name,
+				tell.Amount(size, "byte"), tell.Amount(MaxPayload, "byte")))
 		}
 		handed = append(handed, t)
 	}

@@ -227,7 +227,8 @@ func closing(text string, isCommand bool) int {
 // say takes down what an item says for us.
 func (it *Item) say(key, value string) {
 	value = strings.TrimSpace(value)
-	if inner := strings.TrimSpace(strings.Trim(value, "`")); len(inner) < len(value) && strings.Count(value, "`")%2 == 0 && !strings.Contains(inner, "`") {
+	if inner := strings.TrimSpace(strings.Trim(value, "`")); len(inner) < len(value) && strings.Count(value, "`")%2 == 0 &&
+		!strings.Contains(inner, "`") {
 		value = inner
 	}
 	switch {

@@ -124,7 +124,8 @@ func (p *Plan) link() {
 	able := p.reachable()
 	for i, it := range p.Items {
 		if !able[i] && len(it.wrong) == 0 && !it.group {
-			p.Problems = append(p.Problems, Problem{it.Line, fmt.Sprintf("%q never has its turn: what it waits for can't be done before it", it.Text)})
+			p.Problems = append(p.Problems, Problem{it.Line,
+				fmt.Sprintf("%q never has its turn: what it waits for can't be done before it", it.Text)})
 		}
 	}
 	slices.SortStableFunc(p.Problems, func(a, b Problem) int { return a.Line - b.Line })

@@ -8,9 +8,11 @@ import (
 // Format says how a plan with such a name is written: words for an agent that is to write one.
 func Format(name string) string {
 	if isPRD(name) {
-		return `They are the objects of its "userStories", with id, title, description, acceptanceCriteria, priority (the lowest first) and passes: false.`
+		return `They are the objects of its "userStories", with id, title, description, acceptanceCriteria, priority (the ` +
+			`lowest first) and passes: false.`
 	}
-	return `Each is a line "- [ ] what is to be done" below a Markdown heading; what else its agent has to know stands in indented lines below it. ` +
+	return `Each is a line "- [ ] what is to be done" below a Markdown heading; what else its agent has to know stands in ` +
+		`indented lines below it. ` +
 		"Behind it, in parentheses: (verify: COMMAND) for the shell command that passes when it is done, wherever there is one, and " +
 		"(after: TASK) for the beginning of the text of a task that has to be done before."
 }

@@ -29,7 +29,8 @@ func (c Check) Find(folder string) (yet string, err error) {
 	} else if _, err := os.Stat(name); err == nil {
 		why = "can't be executed"
 	}
-	return "", fmt.Errorf("the check `%s` can't be run: %s %s; install it, or name another command (--verify, --until, [verify]); --no-verify believes the agent", c, name, why)
+	return "", fmt.Errorf("the check `%s` can't be run: %s %s; install it, or name another command (--verify, --until, "+
+		"[verify]); --no-verify believes the agent", c, name, why)
 }
 
 // find looks for a program. inFolder says of one that isn't found that it may come to be there.

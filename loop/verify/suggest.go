@@ -48,7 +48,8 @@ func testsWith(manager string) func([]byte) bool {
 			PackageManager string
 			Scripts        map[string]string
 		}
-		if json.Unmarshal(data, &file) != nil || strings.TrimSpace(file.Scripts["test"]) == "" || strings.Contains(file.Scripts["test"], "no test specified") {
+		if json.Unmarshal(data, &file) != nil || strings.TrimSpace(file.Scripts["test"]) == "" ||
+			strings.Contains(file.Scripts["test"], "no test specified") {
 			return false
 		}
 		return manager == "" || strings.HasPrefix(file.PackageManager, manager+"@")

@@ -30,7 +30,8 @@ type Stage struct {
 // Args are this program's for a stage before another one, which has its path and arguments.
 func (s Stage) Args(program string, args []string) []string {
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	said := []string{role, s.Group, number(s.Processes), number(s.Data), strconv.FormatBool(s.Filter), strconv.FormatBool(s.Alone), strconv.Itoa(len(s.Places))}
+	said := []string{role, s.Group, number(s.Processes), number(s.Data), strconv.FormatBool(s.Filter),
+		strconv.FormatBool(s.Alone), strconv.Itoa(len(s.Places))}
 	for _, place := range s.Places {
 		said = append(said, place.Path, number(place.Dev), number(place.Ino))
 	}

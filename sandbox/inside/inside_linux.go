@@ -43,7 +43,8 @@ func obey(said []string) (argv []string, why string) {
 	for i := range places {
 		place := said[fixed+3*i:]
 		var now syscall.Stat_t
-		if err := syscall.Lstat(place[0], &now); err != nil || strconv.FormatUint(uint64(now.Dev), 10) != place[1] || strconv.FormatUint(now.Ino, 10) != place[2] {
+		if err := syscall.Lstat(place[0], &now); err != nil || strconv.FormatUint(uint64(now.Dev), 10) != place[1] ||
+			strconv.FormatUint(now.Ino, 10) != place[2] {
 			return nil, place[0] + " was replaced while the run began"
 		}
 	}

@@ -154,7 +154,8 @@ func (f *Feed) send(loopID string, from Story) {
 	defer close(f.done)
 	s := sender{Feed: f, loopID: loopID}
 	for last := (time.Time{}); await(from, f.size, last.Add(f.interval)); last = time.Now() {
-		o := journal.Options{Bytes: MaxUpdates, Thinking: f.thinking, OneIteration: true, Before: from.Cursor()} // what comes meanwhile waits for the next round
+		// what comes meanwhile waits for the next round
+		o := journal.Options{Bytes: MaxUpdates, Thinking: f.thinking, OneIteration: true, Before: from.Cursor()}
 		for more := true; more; {
 			page, after := from.Read(o)
 			for _, it := range page.Items {

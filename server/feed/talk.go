@@ -17,9 +17,11 @@ func Talks(l wire.LoopStatus, s loop.Status) (talks []wire.Talk) {
 	switch {
 	case slices.Contains(l.Can, wire.CanSteer):
 		if l.Busy && l.Backend != nil && hears(l.Backend.Name) {
-			talks = append(talks, talk("Steer", wire.CommandSteer, wire.SteerParams{Once: true, LoopParams: it}, "text", "Tell the agent something: it reads it at its next step"))
+			talks = append(talks, talk("Steer", wire.CommandSteer, wire.SteerParams{Once: true, LoopParams: it}, "text",
+				"Tell the agent something: it reads it at its next step"))
 		}
-		return append(talks, talk("Queue", wire.CommandSteer, wire.SteerParams{Once: true, LoopParams: it, Next: true}, "text", "Tell the next iteration something"))
+		return append(talks, talk("Queue", wire.CommandSteer, wire.SteerParams{Once: true, LoopParams: it, Next: true}, "text",
+			"Tell the next iteration something"))
 	case l.Host != "": // nothing is begun from here
 		return nil
 	}
@@ -46,7 +48,8 @@ func choicesOf(s loop.Status) wire.Choices {
 
 // TalkAnew makes words the prompt of a new loop in a folder, which is a file URI.
 func TalkAnew(folder string, next wire.Choices) wire.Talk {
-	return talk("Start", wire.CommandStart, wire.StartParams{Folder: folder, Choices: next}, "prompt", "Say what is to be done next: a new loop does it")
+	return talk("Start", wire.CommandStart, wire.StartParams{Folder: folder, Choices: next}, "prompt",
+		"Say what is to be done next: a new loop does it")
 }
 
 // hears says whether an agent can be told something while it works.

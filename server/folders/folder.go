@@ -263,7 +263,8 @@ func sameLoop(a, b *loop.Status) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return samePlace(a, b) && a.Cost == b.Cost && a.Pausing == b.Pausing && reflect.DeepEqual(a.Tool, b.Tool) && reflect.DeepEqual(a.Questions, b.Questions) &&
+	return samePlace(a, b) && a.Cost == b.Cost && a.Pausing == b.Pausing && reflect.DeepEqual(a.Tool, b.Tool) &&
+		reflect.DeepEqual(a.Questions, b.Questions) &&
 		slices.Equal(a.Allowed, b.Allowed) && (a.Owner == b.Owner || a.Owner != nil && b.Owner != nil && a.Owner.PID == b.Owner.PID)
 }
 
@@ -302,7 +303,8 @@ func (f *Folder) Waiting() (all []permission.Waiting) {
 	}
 	driven := f.driven()
 	for _, q := range now.Questions {
-		all = append(all, permission.Waiting{Question: wire.QuestionOf(q, now.LoopID, f.Path), Asker: f, Driven: func() (loop.Handle, error) { return driven, nil }})
+		all = append(all, permission.Waiting{Question: wire.QuestionOf(q, now.LoopID, f.Path), Asker: f,
+			Driven: func() (loop.Handle, error) { return driven, nil }})
 	}
 	return all
 }

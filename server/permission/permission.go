@@ -119,7 +119,8 @@ func (p *Requests) ask(w Waiting) {
 		defer withdraw()
 		answer := p.put(ctx, w)
 		if ctx.Err() == nil && answer != nil {
-			if _, err := w.Tell(*answer); err != nil && ctx.Err() == nil && refusal.Reason(err) != wire.ReasonNoQuestion { // else somebody was faster
+			// else somebody was faster
+			if _, err := w.Tell(*answer); err != nil && ctx.Err() == nil && refusal.Reason(err) != wire.ReasonNoQuestion {
 				p.Log.Warn("an answer didn't reach the agent", "folder", w.Folder, "error", err)
 				p.User.Show(session.MessageWarning, w.Name()+": the answer didn't reach the agent: "+err.Error())
 			}

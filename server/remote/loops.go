@@ -48,7 +48,8 @@ func (a *Loops) Fetch(ctx context.Context, p wire.LoopParams) (any, error) {
 	if loopID := a.Find(p); loopID != "" {
 		return a.Fleet.Fetch(ctx, loopID)
 	}
-	return nil, refusal.Failed(wire.ReasonElsewhere, errors.New("there is no such loop of a fleet: what a loop of this machine does is in its folder"), nil)
+	return nil, refusal.Failed(wire.ReasonElsewhere, errors.New("there is no such loop of a fleet: what a loop of this "+
+		"machine does is in its folder"), nil)
 }
 
 // Run looks after the loops until the editor leaves.
@@ -101,7 +102,8 @@ func (a *Loops) Tell(ctx context.Context, loopID, after string, page journal.Pag
 		return nil
 	}
 	return a.Editor.Send(ctx, wire.MethodUpdate, wire.UpdateParams{
-		LoopID: loopID, Iteration: page.Items[0].Iteration, Updates: page.Updates(withheld == feed.WithholdText), After: after, Cursor: page.Cursor,
+		LoopID: loopID, Iteration: page.Items[0].Iteration, Updates: page.Updates(withheld == feed.WithholdText), After: after,
+		Cursor: page.Cursor,
 	})
 }
 

@@ -184,7 +184,8 @@ func (d *acpDecoder) answer(id string, m acpMessage, emit func(stream.Event)) {
 	outcome, _ := strconv.Unquote(string(a.Outcome))
 	name := a.AgentInfo.Name[strings.LastIndexByte(a.AgentInfo.Name, '/')+1:] // of a package of npm
 	session := cmp.Or(d.session.SessionID, a.SessionID)                       // no later answer makes it another
-	d.session.tell(stream.SessionStart{Backend: name, Version: a.AgentInfo.Version, SessionID: session, Model: acpModel(a.ConfigOptions)}, emit)
+	d.session.tell(stream.SessionStart{Backend: name, Version: a.AgentInfo.Version, SessionID: session,
+		Model: acpModel(a.ConfigOptions)}, emit)
 	switch {
 	case a.StopReason != "":
 		d.end(a, emit)
@@ -255,7 +256,8 @@ func (d *acpDecoder) next(emit func(stream.Event)) {
 // ask hands on what the agent wants to be allowed.
 func (d *acpDecoder) ask(id string, m acpMessage, emit func(stream.Event)) {
 	call := d.tool(m.Params.ToolCall, true, emit)
-	q := stream.Question{ID: id, Method: "can_use_tool", Tool: call.Name, CallID: call.ID, Input: call.Input, Message: cmp.Or(m.Params.ToolCall.Title, call.Detail())}
+	q := stream.Question{ID: id, Method: "can_use_tool", Tool: call.Name, CallID: call.ID, Input: call.Input,
+		Message: cmp.Or(m.Params.ToolCall.Title, call.Detail())}
 	for _, o := range m.Params.Options {
 		switch o.Kind { // the rules that count are the loop's, so nothing is allowed or refused for longer
 		case "allow_once":

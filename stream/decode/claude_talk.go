@@ -35,7 +35,8 @@ func (d *claudeDecoder) talk(kind string, line []byte, emit func(stream.Event)) 
 	case "control_request":
 		r := ev.Request // whatever it is, claude waits for the answer
 		input := compactJSON(r.Input)
-		q := stream.Question{ID: ev.RequestID, Method: r.Subtype, Tool: r.Tool, CallID: r.CallID, Input: input, Message: cmp.Or(r.Message, stream.ToolCall{Input: input}.Detail())}
+		q := stream.Question{ID: ev.RequestID, Method: r.Subtype, Tool: r.Tool, CallID: r.CallID, Input: input,
+			Message: cmp.Or(r.Message, stream.ToolCall{Input: input}.Detail())}
 		if r.Tool == "AskUserQuestion" {
 			askUser(&q)
 		}

@@ -149,7 +149,8 @@ func (d *copilotDecoder) tool(kind string, data copilotData, emit func(stream.Ev
 		emit(stream.ToolProgress{ID: id, Output: data.PartialOutput})
 	case "tool.execution_complete":
 		output := cmp.Or(data.Error.message, data.Result.Content) // a failed tool has only one of them
-		d.ended(stream.ToolResult{ID: id, Output: output, IsError: !data.Success, ParentToolCallID: data.Parent}, data.Error.kind == "denied", emit)
+		d.ended(stream.ToolResult{ID: id, Output: output, IsError: !data.Success, ParentToolCallID: data.Parent},
+			data.Error.kind == "denied", emit)
 	}
 }
 

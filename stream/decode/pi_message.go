@@ -53,13 +53,14 @@ func (u *piUsage) UnmarshalJSON(data []byte) error {
 // readPiUsage reads the usage of one model call.
 func readPiUsage(c *jsoncursor.Cursor) (u stream.Usage) {
 	cost := func() { u.Cost = costAt(c) }
-	c.Members("input", &u.Tokens.Input, "output", &u.Tokens.Output, "cacheRead", &u.Tokens.CacheRead, "cacheWrite", &u.Tokens.CacheWrite, "cost", func() {
-		if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum
-			cost()
-			return
-		}
-		c.Members("total", cost)
-	})
+	c.Members("input", &u.Tokens.Input, "output", &u.Tokens.Output, "cacheRead", &u.Tokens.CacheRead, "cacheWrite",
+		&u.Tokens.CacheWrite, "cost", func() {
+			if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum
+				cost()
+				return
+			}
+			c.Members("total", cost)
+		})
 	u.Context = u.Tokens.Total()
 	return u
 }

@@ -58,7 +58,8 @@ func (d *piDecoder) seldom(kind string, line []byte, emit func(stream.Event)) er
 	case "auto_retry_start": // the same words are a new failure from here on
 		d.done, d.resting, d.failure = false, false, ""
 		e := stream.ClassifyError(0, ev.ErrorMessage, time.Now())
-		emit(stream.Retry{Attempt: int(ev.Attempt), MaxAttempts: int(ev.MaxAttempts), Delay: ev.DelayMs.duration(), Kind: e.Kind, Message: e.Message})
+		emit(stream.Retry{Attempt: int(ev.Attempt), MaxAttempts: int(ev.MaxAttempts), Delay: ev.DelayMs.duration(), Kind: e.Kind,
+			Message: e.Message})
 	case "auto_retry_end":
 		if !ev.Success {
 			d.failure.tell(piError("error", ev.FinalError), emit)
@@ -137,7 +138,8 @@ func (d *piDecoder) talk(kind string, ev piEvent, emit func(stream.Event)) {
 	case "extension_ui_request":
 		switch ev.Method {
 		case "confirm", "select", "input", "editor":
-			emit(stream.Question{ID: ev.ID, Method: ev.Method, Title: ev.Title, Message: ev.Message, Options: ev.Options, Placeholder: ev.Placeholder, Prefill: ev.Prefill})
+			emit(stream.Question{ID: ev.ID, Method: ev.Method, Title: ev.Title, Message: ev.Message, Options: ev.Options,
+				Placeholder: ev.Placeholder, Prefill: ev.Prefill})
 		}
 	}
 }

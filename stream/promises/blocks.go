@@ -73,7 +73,8 @@ func (b *blocks) passElement(line string) {
 		return
 	}
 	for name := range elements {
-		if name != "" && indexFold(line, "<"+name) == 0 && indexFold(line, "</"+name+">") < 0 && strings.IndexAny(line[1+len(name):]+">", " \t>") == 0 {
+		if name != "" && indexFold(line, "<"+name) == 0 && indexFold(line, "</"+name+">") < 0 &&
+			strings.IndexAny(line[1+len(name):]+">", " \t>") == 0 {
 			b.element = name
 		}
 	}

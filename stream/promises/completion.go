@@ -247,7 +247,8 @@ func (c Completion) nearPromise(text, earlier string) Verdict {
 	case earlier == c.Word:
 		return near(NearEarlier, earlier, c.Word, tooEarly)
 	case c.Promise == "" && earlier != "":
-		return near(NearUnset, earlier, "", "The agent wrote %s in an earlier message, but this loop has no promise, so that doesn't end it.", shown(Tag(earlier)))
+		return near(NearUnset, earlier, "", "The agent wrote %s in an earlier message, but this loop has no promise, so that "+
+			"doesn't end it.", shown(Tag(earlier)))
 	case c.Promise == "":
 		return Verdict{}
 	case strings.EqualFold(earlier, c.Promise):
@@ -281,7 +282,8 @@ func (c Completion) nearWord(text string, words []mention) Verdict {
 		if at := words[len(words)-1].place; at > inSentence {
 			return near(placeSentences[at].kind, c.Word, c.Word, placeSentences[at].why, c.Word)
 		}
-		return near(NearWord, mentioned, c.Word, "The agent mentioned %s; it counts as the last line, with nothing else on it, after a complete sentence.", c.Word)
+		return near(NearWord, mentioned, c.Word, "The agent mentioned %s; it counts as the last line, with nothing else on it, "+
+			"after a complete sentence.", c.Word)
 	}
 	bare := strings.ToLower(strings.TrimRightFunc(last, isTail))
 	if found := findWord(bare, strings.ToLower(c.Word)); len(found) > 0 && found[len(found)-1].end == len(bare) {
@@ -296,7 +298,8 @@ func (v Verdict) FailedRun(problem string) Verdict {
 	if !v.Matched {
 		return Verdict{}
 	}
-	return near(NearFailed, v.Promise, v.Promise, "The agent promised %q, but its run failed (%s), so that doesn't count.", shown(v.Promise), strings.TrimSuffix(problem, "."))
+	return near(NearFailed, v.Promise, v.Promise, "The agent promised %q, but its run failed (%s), so that doesn't count.",
+		shown(v.Promise), strings.TrimSuffix(problem, "."))
 }
 
 // maxShown is how much of what was written a sentence quotes, in bytes.

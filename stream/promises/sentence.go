@@ -14,9 +14,11 @@ const maxSentence = 300
 
 var (
 	// unfinished matches the end of a sentence that goes on: words that end none.
-	unfinished = lazy.Regexp(`(?i)(^|\s)(an?|and|are|as|at|be|because|been|but|by|for|from|if|in|into|is|must|nor|of|on|only|or|say|says|should|than|that|the|then|to|unless|until|was|were|when|whether|will|with|would)$`)
+	unfinished = lazy.Regexp(`(?i)(^|\s)(an?|and|are|as|at|be|because|been|but|by|for|from|if|in|into|is|must|nor|of|on|only` +
+		`|or|say|says|should|than|that|the|then|to|unless|until|was|were|when|whether|will|with|would)$`)
 	// hedge matches what a sentence has that denies, asks for or postpones what it speaks of.
-	hedge = lazy.Regexp(`(?i)\b(no|not|never|nothing|cannot|until|unless|when|if|what|should|must|would|will|shall|to be|only|still|yet|later|next|before|almost|nearly|partly|remain\w*)\b|\bonce\s+\w|n['’]t\b|['’]ll\b`)
+	hedge = lazy.Regexp(`(?i)\b(no|not|never|nothing|cannot|until|unless|when|if|what|should|must|would|will|shall|to be` +
+		`|only|still|yet|later|next|before|almost|nearly|partly|remain\w*)\b|\bonce\s+\w|n['’]t\b|['’]ll\b`)
 	// done matches what a sentence has that says it is over.
 	done = lazy.Regexp(`(?i)\b(done|completed?|finished|pass|passes|passed|passing|green|fulfilled|true)\b`)
 	// saying matches a sentence about saying something.

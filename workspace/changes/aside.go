@@ -78,7 +78,8 @@ func (s *Snapshots) state(tree string, refs uint64) State {
 // IsWhole says whether the last snapshot has all files of the repository's work tree as they were,
 // but for those that are nobody's work and those that git ignores, and nothing else.
 func (s *Snapshots) IsWhole() bool {
-	return !s.in.book.Own && len(s.in.book.Below) == 0 && s.in.book.prefix() == "" && len(s.in.book.Hidden) == 0 && s.files.left == 0 && !s.files.blind
+	return !s.in.book.Own && len(s.in.book.Below) == 0 && s.in.book.prefix() == "" && len(s.in.book.Hidden) == 0 &&
+		s.files.left == 0 && !s.files.blind
 }
 
 // AsIs is the tree of the folder's files as they are now, byte for byte, but for skip and those that git ignores. It is

@@ -99,7 +99,8 @@ func (x *index) portion(c *candidates, r ration) {
 		}
 		c.take(f)
 	}
-	x.setAllAside(c, over, fmt.Sprintf("beyond the first %s: have git ignore what is no work, or say more in changes.max_mb", tell.Bytes(r.fresh)))
+	x.setAllAside(c, over, fmt.Sprintf("beyond the first %s: have git ignore what is no work, or say more in changes.max_mb",
+		tell.Bytes(r.fresh)))
 }
 
 // whyDeferred says of a file that its new version isn't kept now. It says the same each time, as it is told once.
@@ -126,7 +127,8 @@ func (x *index) setAllAside(c *candidates, all []found, why string) {
 	}
 	if len(all) > 0 {
 		largest := all[len(all)-1]
-		c.notes = append(c.notes, fmt.Sprintf("%s with %s, such as %s (%s)", tell.Counted(len(all), "file"), tell.Bytes(bytes), x.in.book.inFolder(largest.path), why))
+		c.notes = append(c.notes, fmt.Sprintf("%s with %s, such as %s (%s)", tell.Counted(len(all), "file"), tell.Bytes(bytes),
+			x.in.book.inFolder(largest.path), why))
 	}
 }
 

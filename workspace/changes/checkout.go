@@ -34,7 +34,8 @@ func (c *Checkout) Folder() string { return c.in.book.Folder }
 const checkoutPatience = time.Hour
 
 // ErrNoRepository says that snapshots aren't in a repository of the folder's.
-var ErrNoRepository = errors.New("the folder isn't in a git repository that ralph-lsp keeps snapshots in (docs/CHANGES.md says which it can't)")
+var ErrNoRepository = errors.New("the folder isn't in a git repository that ralph-lsp keeps snapshots in " +
+	"(docs/CHANGES.md says which it can't)")
 
 // CanCheckOut says why no Checkout can be made of a folder. Errors: ErrNoGit, ErrNoRepository.
 func CanCheckOut(ctx context.Context, folder string, o Options) error {
@@ -57,7 +58,8 @@ func (c Checkouts) Make(ctx context.Context, dir, tree string) (*Checkout, error
 	}
 	home, b := dir+".index", from.book
 	b.Top, b.Folder = dir, filepath.Join(dir, filepath.FromSlash(from.book.prefix()))
-	for _, folder := range []string{home, b.Folder, filepath.Join(dir, ".git", "objects", "info"), filepath.Join(dir, ".git", "refs"), filepath.Join(dir, ".git", "info")} {
+	for _, folder := range []string{home, b.Folder, filepath.Join(dir, ".git", "objects", "info"),
+		filepath.Join(dir, ".git", "refs"), filepath.Join(dir, ".git", "info")} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, err
 		}

@@ -27,7 +27,8 @@ type restoration struct {
 
 // restoration is one of nothing yet.
 func (s *Snapshots) restoration(as snapshot) restoration {
-	return restoration{in: s.in, files: s.files, as: as, now: map[string]version{}, then: map[string]version{}, marked: map[string]bool{}, refused: map[string]string{}}
+	return restoration{in: s.in, files: s.files, as: as, now: map[string]version{}, then: map[string]version{},
+		marked: map[string]bool{}, refused: map[string]string{}}
 }
 
 func (p *restoration) outcome() Undone {
@@ -134,7 +135,8 @@ func (p *restoration) mark(ctx context.Context, sp span, mine, base, theirs stri
 	if bytes.HasPrefix(text, []byte("<<<<<<< ")) || bytes.Contains(text, []byte("\n<<<<<<< ")) {
 		return "", whyNested, nil
 	}
-	labels := []string{"--diff3", "-L", "yours", "-L", fmt.Sprintf("after iteration %d", sp.to.Number), "-L", fmt.Sprintf("before iteration %d", sp.first.Number)}
+	labels := []string{"--diff3", "-L", "yours", "-L", fmt.Sprintf("after iteration %d", sp.to.Number), "-L",
+		fmt.Sprintf("before iteration %d", sp.first.Number)}
 	merged, _, err = p.mergeFile(ctx, labels, mine, base, theirs)
 	return merged, "", err
 }

@@ -93,7 +93,8 @@ func (s *Store) outlive() {
 		return
 	}
 	book.GitDir = filepath.Dir(filepath.Dir(book.GitDir))
-	*g = git.Git{Program: g.Program, Dir: book.GitDir, Settings: ownSettings, Env: []string{"GIT_DIR=" + book.GitDir, "GIT_LITERAL_PATHSPECS=1"}, Lock: g.Lock}
+	*g = git.Git{Program: g.Program, Dir: book.GitDir, Settings: ownSettings,
+		Env: []string{"GIT_DIR=" + book.GitDir, "GIT_LITERAL_PATHSPECS=1"}, Lock: g.Lock}
 	s.Undoer.MayWrite = func() error {
 		return fmt.Errorf("the worktree %s is gone, so nothing can be undone in it; what landed is in git", book.Top)
 	}

@@ -50,7 +50,8 @@ func (x *index) giveUp(c *candidates, paths []string, sizes []int64) {
 	for i, path := range paths {
 		rest = append(rest, found{path: path, size: sizes[i]})
 	}
-	x.setAllAside(c, rest, fmt.Sprintf("reading the folder took longer than %v, so undo has only what comes later: have git ignore what is no work", maxFirst))
+	x.setAllAside(c, rest, fmt.Sprintf("reading the folder took longer than %v, so undo has only what comes later: have git "+
+		"ignore what is no work", maxFirst))
 }
 
 // stage takes files into the index, and leaves out those that git can't take.

@@ -73,7 +73,8 @@ func (d Diff) eachStep(ctx context.Context, snapshots []snapshot) ([]map[string]
 	if pairs.Len() == 0 {
 		return nil, nil
 	}
-	out, err := d.in.git.Run(ctx, []byte(pairs.String()), d.in.book.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
+	out, err := d.in.git.Run(ctx, []byte(pairs.String()),
+		d.in.book.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
 	if err != nil {
 		return nil, lost(err)
 	}

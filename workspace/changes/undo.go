@@ -117,7 +117,8 @@ func (b *Undoer) Redo(ctx context.Context, dryRun bool) (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
-	return b.takeBack(ctx, snapshot{Kind: kindRedo, Number: undo}, Undo{DryRun: dryRun}, func(other snapshot) bool { return other.place == undo })
+	return b.takeBack(ctx, snapshot{Kind: kindRedo, Number: undo}, Undo{DryRun: dryRun},
+		func(other snapshot) bool { return other.place == undo })
 }
 
 // CanRedo says whether there is an undo to take back.

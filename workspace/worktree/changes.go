@@ -26,7 +26,8 @@ func (r repo) hidden(o Options) (names []string) {
 
 // commitChanges makes a commit of the files as they are, with an index of its own: the
 // user's, and the files, stay as they are. It is head itself when nothing differs.
-func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string, hidden []string) (commit string, notes []string, err error) {
+func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string, hidden []string) (commit string,
+	notes []string, err error) {
 	fail := func(err error) (string, []string, error) {
 		return "", nil, &Error{"what isn't committed can't be taken along: " + err.Error(), "commit it, or leave --with-changes out"}
 	}

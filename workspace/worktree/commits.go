@@ -16,7 +16,8 @@ import (
 const maxNews = 256 << 10
 
 // Commits says which commits are made in a folder from now on: each call of the result has those
-// since the one before, "1a2b3c4d5 subject", and of a repository below the folder "api: 1a2b3c4d5 subject". It reads git's own log of HEAD's moves and starts no
+// since the one before, "1a2b3c4d5 subject", and of a repository below the folder "api: 1a2b3c4d5 subject". It reads
+// git's own log of HEAD's moves and starts no
 // git. Without that log there are none.
 func Commits(folder string) (since func() []string) {
 	var logs []moves

@@ -52,7 +52,8 @@ func (l *landing) join(ctx context.Context) (string, error) {
 	case l.o.How == HowSquash:
 		return l.squash(ctx, hasBase)
 	case l.o.How == HowRebase && l.o.Message != "":
-		return "", refuse(ReasonMessage, "a rebase keeps the messages of the loop's commits, so there is none for yours", "leave the message out", "squash them to one commit")
+		return "", refuse(ReasonMessage, "a rebase keeps the messages of the loop's commits, so there is none for yours",
+			"leave the message out", "squash them to one commit")
 	case l.o.How == HowMerge && !hasBase:
 		return "", l.elsewhere(ctx)
 	case forward && hasBase && l.o.Message == "":
@@ -74,7 +75,8 @@ func (l *landing) elsewhere(ctx context.Context) error {
 		return refuse(ReasonElsewhere, "the loop began with what you hadn't committed, and a merge would commit that, too", only)
 	}
 	return refuse(ReasonElsewhere,
-		fmt.Sprintf("the branch %s doesn't have the commit %.9s that the loop began with, so a merge would bring along what isn't the loop's", l.into, l.tree.Base),
+		fmt.Sprintf("the branch %s doesn't have the commit %.9s that the loop began with, so a merge would bring along what "+
+			"isn't the loop's", l.into, l.tree.Base),
 		"switch to the branch where it began, then land again", only)
 }
 

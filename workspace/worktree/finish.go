@@ -144,7 +144,8 @@ func (l *landing) remove(ctx context.Context, past Past) (stays string) {
 			return stays
 		}
 	}
-	rec := record{ID: filepath.Base(l.tree.Admin), Tree: l.tree, Place: strings.HasSuffix(filepath.Dir(l.tree.Path), ".worktrees"), Common: l.common}
+	rec := record{ID: filepath.Base(l.tree.Admin), Tree: l.tree,
+		Place: strings.HasSuffix(filepath.Dir(l.tree.Path), ".worktrees"), Common: l.common}
 	rec.Base, rec.Made = l.at, l.tree.Made && !l.isElsewhere(ctx)
 	if err := makeRecords(l.common); err != nil {
 		return err.Error()

@@ -150,7 +150,8 @@ func (l *landing) findBranch(ctx context.Context) (err error) {
 		return err
 	}
 	if exists(t.Path) {
-		return fmt.Errorf("the branch %s is gone from %s; git -C %s switch -C %[1]s makes it of what is in the worktree", t.Branch, t.Repo, tell.ShellWord(t.Path))
+		return fmt.Errorf("the branch %s is gone from %s; git -C %s switch -C %[1]s makes it of what is in the worktree",
+			t.Branch, t.Repo, tell.ShellWord(t.Path))
 	}
 	return ErrGone
 }
@@ -199,7 +200,8 @@ func (l *landing) lookAtUser(ctx context.Context, trees ...Tree) error {
 	branch, err := l.user.Text(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
 	switch {
 	case underWayIn(l.tree.Repo) != "":
-		return refuse(ReasonUnderWay, underWayIn(l.tree.Repo)+" is under way in "+l.tree.Repo, "finish it ("+there+" status says how), then land again")
+		return refuse(ReasonUnderWay, underWayIn(l.tree.Repo)+" is under way in "+l.tree.Repo,
+			"finish it ("+there+" status says how), then land again")
 	case err != nil:
 		return refuse(ReasonDetached, l.tree.Repo+" is on no branch (a detached HEAD)", there+" switch BRANCH, then land again")
 	}
@@ -215,7 +217,8 @@ func (l *landing) lookAtUser(ctx context.Context, trees ...Tree) error {
 		return refuse(ReasonDetached, "the branch "+l.into+" has no commit yet", there+" commit, then land again")
 	}
 	if unmerged, err := l.user.List(ctx, "ls-files", "-z", "--unmerged"); err != nil || len(unmerged) > 0 {
-		return cmp.Or(err, error(refuse(ReasonUnderWay, "conflicts aren't solved in "+l.tree.Repo, "solve them ("+there+" status names them), then land again")))
+		return cmp.Or(err, error(refuse(ReasonUnderWay, "conflicts aren't solved in "+l.tree.Repo,
+			"solve them ("+there+" status names them), then land again")))
 	}
 	l.onto = l.head
 	l.signs(ctx)
@@ -238,7 +241,8 @@ func (l *landing) lookAtTree(ctx context.Context) error {
 	}
 	there := "git -C " + tell.ShellWord(l.tree.Path)
 	if what := underWayIn(l.tree.Path); what != "" {
-		return refuse(ReasonUnderWay, what+" is under way in the loop's worktree "+l.tree.Path, "finish it ("+there+" status says how), then land again")
+		return refuse(ReasonUnderWay, what+" is under way in the loop's worktree "+l.tree.Path,
+			"finish it ("+there+" status says how), then land again")
 	}
 	branch, err := l.own.Text(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
 	if err != nil || branch != "refs/heads/"+l.tree.Branch {

@@ -16,10 +16,11 @@ const landPatience = 10 * time.Minute
 // brought them.
 func openCheckout(dir string) (git.Git, error) {
 	program, err := git.Find()
-	g := git.Git{Program: program, Dir: dir, Patience: landPatience, Env: []string{"GIT_LITERAL_PATHSPECS=1", "GIT_EDITOR=true"}, Settings: []string{
-		"submodule.recurse=false", "merge.autoStash=false", "merge.verifySignatures=false",
-		"i18n.commitEncoding=UTF-8", "i18n.logOutputEncoding=UTF-8",
-	}}
+	g := git.Git{Program: program, Dir: dir, Patience: landPatience,
+		Env: []string{"GIT_LITERAL_PATHSPECS=1", "GIT_EDITOR=true"}, Settings: []string{
+			"submodule.recurse=false", "merge.autoStash=false", "merge.verifySignatures=false",
+			"i18n.commitEncoding=UTF-8", "i18n.logOutputEncoding=UTF-8",
+		}}
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(strings.ToUpper(kv), "=")
 		if strings.HasPrefix(name, "GIT_AUTHOR_") || strings.HasPrefix(name, "GIT_COMMITTER_") {

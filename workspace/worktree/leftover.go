@@ -69,7 +69,8 @@ func lookForLeftover(ctx context.Context, own git.Git, scratch string, skip []st
 		return found, err
 	}
 	within, err := at.StageAll(ctx, func(path string) bool {
-		return slices.Contains(links, path) || slices.ContainsFunc(skip, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
+		return slices.Contains(links, path) || slices.ContainsFunc(skip,
+			func(beginning string) bool { return strings.HasPrefix(path, beginning) })
 	})
 	if err != nil {
 		return found, err
@@ -80,7 +81,8 @@ func lookForLeftover(ctx context.Context, own git.Git, scratch string, skip []st
 	if found.tree, err = at.Text(ctx, nil, "write-tree"); err != nil {
 		return found, err
 	}
-	if found.paths, err = at.List(ctx, "diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "HEAD"); err != nil {
+	if found.paths, err = at.List(ctx, "diff-index", "--cached", "-z", "--name-only", "--no-renames",
+		"--ignore-submodules=all", "HEAD"); err != nil {
 		return found, err
 	}
 	for _, path := range links {

@@ -55,7 +55,8 @@ func (r repo) choose(ctx context.Context, o Options) (record, error) {
 	rec := record{Common: r.common, Tree: Tree{Repo: r.top}}
 	head, err := r.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil && git.ExitCode(err) == 1 {
-		return rec, &Error{fmt.Sprintf("%s has no commit yet, and a worktree begins with one", r.top), "make a first commit, or leave --worktree out"}
+		return rec, &Error{fmt.Sprintf("%s has no commit yet, and a worktree begins with one", r.top),
+			"make a first commit, or leave --worktree out"}
 	} else if err != nil {
 		return rec, &Error{err.Error(), "mend the repository, or leave --worktree out"}
 	}
@@ -92,7 +93,8 @@ func (r repo) chooseNamed(ctx context.Context, rec record, o Options, place stri
 	}
 	if rec.Made = !r.hasBranch(ctx, o.Branch); !rec.Made {
 		if o.WithChanges {
-			return rec, &Error{fmt.Sprintf("the branch %s exists, and --with-changes needs a new one", o.Branch), "name another, or leave --with-changes out"}
+			return rec, &Error{fmt.Sprintf("the branch %s exists, and --with-changes needs a new one", o.Branch),
+				"name another, or leave --with-changes out"}
 		}
 		if at := checkedOut(ctx, r.git, o.Branch); len(at) > 0 {
 			return rec, &Error{fmt.Sprintf("the branch %s is checked out in %s", o.Branch, at[0]), "name another, or work there"}

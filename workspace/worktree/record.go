@@ -210,7 +210,8 @@ func (rec *record) dropBranch(within *os.Root) error {
 	ref := "refs/heads/" + rec.Branch
 	clearLock(within, filepath.FromSlash(ref)+".lock")
 	_, err = g.Run(context.Background(), nil, "update-ref", "-d", ref, rec.Base)
-	if tip, e := g.Text(context.Background(), nil, "rev-parse", "--verify", "--quiet", ref); err != nil && (git.ExitCode(e) == 1 || e == nil && tip != rec.Base) {
+	if tip, e := g.Text(context.Background(), nil, "rev-parse", "--verify", "--quiet", ref); err != nil &&
+		(git.ExitCode(e) == 1 || e == nil && tip != rec.Base) {
 		err = nil // it never was, or somebody used it
 	}
 	if err != nil {

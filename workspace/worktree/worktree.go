@@ -138,7 +138,8 @@ func (m *Making) make(ctx context.Context, r repo, o Options) (err error) {
 		return &Error{fmt.Sprintf("%s isn't in the commit that it begins with", o.Folder), "commit it first, or say --with-changes"}
 	}
 	if modules := r.submodules(ctx, m.Path); modules != "" {
-		m.Notes = append(m.Notes, "submodules are empty in the worktree ("+modules+"): git submodule update --init fills them, also as [worktree] setup")
+		m.Notes = append(m.Notes, "submodules are empty in the worktree ("+modules+
+			"): git submodule update --init fills them, also as [worktree] setup")
 	}
 	return nil
 }

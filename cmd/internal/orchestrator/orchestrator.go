@@ -133,7 +133,8 @@ func Convert(data []byte, builtin []string) (settings []byte, prompt string, isW
 		c.file += strings.ReplaceAll(strings.TrimSuffix(comment, "# "), "# \n", "#\n")
 	}
 	if why := c.mistake(c.file); why != "" {
-		return nil, "", false, fmt.Errorf("can't be taken over: %s; put the longest instructions of its hats into files, and name these as instructions_file", why)
+		return nil, "", false, fmt.Errorf("can't be taken over: %s; put the longest instructions of its hats into files, and "+
+			"name these as instructions_file", why)
 	}
 	return []byte(c.file), prompt, isWhole, nil
 }
@@ -210,7 +211,10 @@ func (c *converter) begin(file keys, all []hat) {
 	first := slices.IndexFunc(all, func(h hat) bool { return h.name == start || slices.Contains(h.topics("triggers"), any(start)) })
 	if first < 0 { // the first that nobody else wakes, or listens at all
 		listens := func(h hat) bool { return len(h.topics("triggers")) > 0 }
-		first = max(slices.IndexFunc(all, func(h hat) bool { return listens(h) && !slices.ContainsFunc(h.topics("triggers"), isSaid) }), slices.IndexFunc(all, listens))
+		first = max(slices.IndexFunc(all, func(h hat) bool {
+			return listens(h) &&
+				!slices.ContainsFunc(h.topics("triggers"), isSaid)
+		}), slices.IndexFunc(all, listens))
 	}
 	if first >= 0 {
 		others := slices.DeleteFunc(all[first].topics("triggers"), func(topic any) bool { return topic == start && !isSaid(topic) })

@@ -27,7 +27,8 @@ var (
 // The adapters by which pi and claude speak the Agent Client Protocol.
 var (
 	PiACP     = Pin{Name: "pi-acp", Package: "pi-acp", Version: "0.0.34", Bin: "pi-acp", IsMute: true}
-	ClaudeACP = Pin{Name: "claude-agent-acp", Package: "@agentclientprotocol/claude-agent-acp", Version: "0.101.0", Bin: "claude-agent-acp", IsBare: true}
+	ClaudeACP = Pin{Name: "claude-agent-acp", Package: "@agentclientprotocol/claude-agent-acp", Version: "0.101.0",
+		Bin: "claude-agent-acp", IsBare: true}
 )
 
 // SandboxRuntime is no agent: it makes walls around them.

@@ -83,7 +83,8 @@ func updatesOf(files map[string]*ast.File, own string) map[string]bool {
 func readsUpdates(s *ast.StructType) bool {
 	return slices.ContainsFunc(s.Fields.List, func(f *ast.Field) bool {
 		key, _, _ := strings.Cut(tagOf(f), ",")
-		return key == sessionUpdate || key == "" && slices.ContainsFunc(f.Names, func(n *ast.Ident) bool { return strings.EqualFold(n.Name, sessionUpdate) })
+		return key == sessionUpdate || key == "" &&
+			slices.ContainsFunc(f.Names, func(n *ast.Ident) bool { return strings.EqualFold(n.Name, sessionUpdate) })
 	})
 }
 

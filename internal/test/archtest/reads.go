@@ -42,7 +42,8 @@ func Unbounded(tree fs.FS, free map[string]string) (problems []string, err error
 					return true
 				}
 			}
-			problems = append(problems, fmt.Sprintf("%s: an agent may have put anything there: open it by internal/regular", files.Position(call.Pos())))
+			problems = append(problems, fmt.Sprintf("%s: an agent may have put anything there: open it by internal/regular",
+				files.Position(call.Pos())))
 			return true
 		})
 		return nil

@@ -28,7 +28,9 @@ const modulePath = "github.com/ralph-lsp/ralph-lsp/"
 
 // startsInScript is what starts a program in TypeScript or JavaScript, and in Lua.
 var startsInScript = map[string]*regexp.Regexp{
-	".ts":  regexp.MustCompile(`(?:^|[^.\w])(?:spawn|spawnSync|exec|execSync|execFile|execFileSync|fork)\)?\(|\)\(execFile\)|\(execFile\)\(|createTerminal\(|Terminal\(\{|new \w*LanguageClient\(|new QuietClient\(|new Definition\(|ShellExecution\(|ProcessExecution\(`),
+	".ts": regexp.MustCompile(`(?:^|[^.\w])(?:spawn|spawnSync|exec|execSync|execFile|execFileSync|fork)\)?\(|\)\(execFile\)` +
+		`|\(execFile\)\(|createTerminal\(|Terminal\(\{|new \w*LanguageClient\(|new QuietClient\(|new Definition\(` +
+		`|ShellExecution\(|ProcessExecution\(`),
 	".lua": regexp.MustCompile(`vim\s*\.system\(|(?:uv|loop)\.spawn\(|jobstart\(|termopen\(|io\.popen\(|os\.execute\(|fn\.system(?:list)?\(`),
 }
 
@@ -61,7 +63,8 @@ func Started(tree fs.FS) (sites []string, err error) {
 func isOfTests(name string) bool {
 	top, _, _ := strings.Cut(name, "/")
 	base := path.Base(name)
-	return strings.HasSuffix(base, "_test.go") || strings.Contains(base, ".test.") || inTestdata(name) || strings.HasPrefix(name, "internal/test/") ||
+	return strings.HasSuffix(base, "_test.go") || strings.Contains(base, ".test.") || inTestdata(name) ||
+		strings.HasPrefix(name, "internal/test/") ||
 		slices.Contains([]string{"e2e", "tools", "release", "npm"}, top) || regexp.MustCompile(`^editors/\w+/(tests?|scripts)/`).MatchString(name)
 }
 
@@ -135,7 +138,8 @@ func Unlisted(tree fs.FS, page, heading string) (problems []string, err error) {
 	}
 	for _, site := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(sites, known)))) {
 		if starts, lists := count(sites, site), count(known, site); starts != lists {
-			problems = append(problems, fmt.Sprintf("%s starts a program in %d places, and %s has %d of them below %q: say in which folder and environment, and by which rule", site, starts, page, lists, heading))
+			problems = append(problems, fmt.Sprintf("%s starts a program in %d places, and %s has %d of them below %q: say in "+
+				"which folder and environment, and by which rule", site, starts, page, lists, heading))
 		}
 	}
 	return problems, nil

@@ -56,7 +56,8 @@ func (a *Authority) sign(name string, c *x509.Certificate) (*x509.Certificate, *
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	for file, block := range map[string]*pem.Block{name + ".pem": {Type: "CERTIFICATE", Bytes: der}, name + "-key.pem": {Type: "EC PRIVATE KEY", Bytes: private}} {
+	for file, block := range map[string]*pem.Block{name + ".pem": {Type: "CERTIFICATE", Bytes: der},
+		name + "-key.pem": {Type: "EC PRIVATE KEY", Bytes: private}} {
 		if err := os.WriteFile(a.File(file), pem.EncodeToMemory(block), 0o600); err != nil {
 			a.t.Fatal(err)
 		}

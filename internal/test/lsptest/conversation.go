@@ -100,7 +100,8 @@ func (b *LogBuffer) String() string {
 
 // NewSpeaker is the client of a server that reads from in and writes to out. Exit
 // gets the server's exit code; send, which may be nil, signals its process.
-func NewSpeaker(t testing.TB, in io.WriteCloser, out io.ReadCloser, log fmt.Stringer, exit <-chan int, send func(os.Signal) error) *Speaker {
+func NewSpeaker(t testing.TB, in io.WriteCloser, out io.ReadCloser, log fmt.Stringer, exit <-chan int,
+	send func(os.Signal) error) *Speaker {
 	return &Speaker{t: t, in: in, out: out, log: log, exit: exit, send: send}
 }
 

@@ -13,33 +13,47 @@ import (
 // Streams are runs without an end, by names that begin with the agent's: what it
 // prints again and again, with # for ids that are new each time.
 var Streams = map[string][]string{
-	"claude messages":    {`{"type":"assistant","message":{"id":"msg_#","model":"m","content":[{"type":"text","text":"Short, like this."}],"usage":{"input_tokens":3,"output_tokens":5}}}`},
-	"claude one message": {`{"type":"assistant","message":{"id":"msg_1","model":"m","content":[{"type":"text","text":"` + long + `"}],"usage":{"input_tokens":3,"output_tokens":5}}}`},
+	"claude messages": {`{"type":"assistant","message":{"id":"msg_#","model":"m","content":[{"type":"text","text":"Short, ` +
+		`like this."}],"usage":{"input_tokens":3,"output_tokens":5}}}`},
+	"claude one message": {`{"type":"assistant","message":{"id":"msg_1","model":"m","content":[{"type":"text","text":"` +
+		long + `"}],"usage":{"input_tokens":3,"output_tokens":5}}}`},
 	"claude tools": {
-		`{"type":"assistant","message":{"id":"msg_#","model":"m","content":[{"type":"tool_use","id":"toolu_#","name":"Bash","input":{"command":"ls #"}}],"usage":{"input_tokens":3,"output_tokens":5}}}`,
+		`{"type":"assistant","message":{"id":"msg_#","model":"m","content":[{"type":"tool_use","id":"toolu_#","name":"Bash",` +
+			`"input":{"command":"ls #"}}],"usage":{"input_tokens":3,"output_tokens":5}}}`,
 		`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_#","content":"some files"}]}}`,
 	},
-	"claude tools without results": {`{"type":"assistant","message":{"id":"msg_#","model":"m","content":[{"type":"tool_use","id":"toolu_#","name":"Bash","input":{"command":"ls #"}}],"usage":{"input_tokens":3,"output_tokens":5}}}`},
-	"claude denials":               {`{"type":"system","subtype":"permission_denied","tool_name":"Bash","tool_use_id":"toolu_#"}`},
-	"claude subagents":             {`{"type":"assistant","parent_tool_use_id":"toolu_#","message":{"id":"msg_#","model":"m","content":[{"type":"text","text":"Short, like this."}],"usage":{"input_tokens":3,"output_tokens":5}}}`},
+	"claude tools without results": {`{"type":"assistant","message":{"id":"msg_#","model":"m","content":[{"type":"tool_use",` +
+		`"id":"toolu_#","name":"Bash","input":{"command":"ls #"}}],"usage":{"input_tokens":3,"output_tokens":5}}}`},
+	"claude denials": {`{"type":"system","subtype":"permission_denied","tool_name":"Bash","tool_use_id":"toolu_#"}`},
+	"claude subagents": {`{"type":"assistant","parent_tool_use_id":"toolu_#","message":{"id":"msg_#","model":"m",` +
+		`"content":[{"type":"text","text":"Short, like this."}],"usage":{"input_tokens":3,"output_tokens":5}}}`},
 	"pi messages": {
 		`{"type":"message_start","message":{"role":"assistant","content":[],"provider":"p","model":"m"}}`,
-		`{"type":"message_update","usage":{"input":1},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"Short, like this #."}}`,
-		`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"Short, like this #."}],"provider":"p","model":"m","stopReason":"stop"}}`,
-		`{"type":"turn_end","message":{"role":"assistant","content":[],"provider":"p","model":"m","stopReason":"stop","usage":{"input":1,"output":1,"cost":{"total":0.1}}}}`,
+		`{"type":"message_update","usage":{"input":1},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,` +
+			`"delta":"Short, like this #."}}`,
+		`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"Short, like this #."}],` +
+			`"provider":"p","model":"m","stopReason":"stop"}}`,
+		`{"type":"turn_end","message":{"role":"assistant","content":[],"provider":"p","model":"m","stopReason":"stop",` +
+			`"usage":{"input":1,"output":1,"cost":{"total":0.1}}}}`,
 	},
-	"pi one message": {`{"type":"message_update","usage":{"input":1},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"` + long + `"}}`},
+	"pi one message": {`{"type":"message_update","usage":{"input":1},"assistantMessageEvent":{"type":"text_delta",` +
+		`"contentIndex":0,"delta":"` + long + `"}}`},
 	"pi tools that spend": {
 		`{"type":"tool_execution_start","toolCallId":"call_#","toolName":"bash","args":{"command":"ls #"}}`,
-		`{"type":"tool_execution_end","toolCallId":"call_#","toolName":"bash","result":{"content":[{"type":"text","text":"some files"}],"usage":{"input":1,"output":1,"cost":{"total":0.1}}},"isError":false}`,
+		`{"type":"tool_execution_end","toolCallId":"call_#","toolName":"bash","result":{"content":[{"type":"text","text":"some ` +
+			`files"}],"usage":{"input":1,"output":1,"cost":{"total":0.1}}},"isError":false}`,
 	},
 	"codex tools": {
-		`{"type":"item.started","item":{"id":"item_#","type":"command_execution","command":"ls #","aggregated_output":"","status":"in_progress"}}`,
-		`{"type":"item.completed","item":{"id":"item_#","type":"command_execution","command":"ls #","aggregated_output":"some files","exit_code":0,"status":"completed"}}`,
+		`{"type":"item.started","item":{"id":"item_#","type":"command_execution","command":"ls #","aggregated_output":"",` +
+			`"status":"in_progress"}}`,
+		`{"type":"item.completed","item":{"id":"item_#","type":"command_execution","command":"ls #","aggregated_output":"some ` +
+			`files","exit_code":0,"status":"completed"}}`,
 	},
-	"codex tools without results":  {`{"type":"item.started","item":{"id":"item_#","type":"command_execution","command":"ls #","aggregated_output":"","status":"in_progress"}}`},
-	"gemini tools without results": {`{"type":"tool_use","timestamp":"2026-11-20T11:39:27.936Z","tool_name":"run_shell_command","tool_id":"t#","parameters":{"command":"ls #"}}`},
-	"text lines":                   {long},
+	"codex tools without results": {`{"type":"item.started","item":{"id":"item_#","type":"command_execution","command":"ls ` +
+		`#","aggregated_output":"","status":"in_progress"}}`},
+	"gemini tools without results": {`{"type":"tool_use","timestamp":"2026-11-20T11:39:27.936Z",` +
+		`"tool_name":"run_shell_command","tool_id":"t#","parameters":{"command":"ls #"}}`},
+	"text lines": {long},
 }
 
 // long is the text of a line, for what keeps up to 2 MiB of a text.

@@ -95,7 +95,8 @@ func matter(said string, n int) []string {
 	}
 	if at := slices.IndexFunc(lines, ended.MatchString); at >= 0 {
 		where := slices.DeleteFunc(slices.Clone(lines[at+1:]), func(line string) bool {
-			return !strings.Contains(line, ".go:") || strings.Contains(line, "/src/") || regexp.MustCompile(`^\s*(runtime|testing|internal|time)/`).MatchString(line)
+			return !strings.Contains(line, ".go:") || strings.Contains(line, "/src/") ||
+				regexp.MustCompile(`^\s*(runtime|testing|internal|time)/`).MatchString(line)
 		})
 		before := lines[:min(at, n/3)]
 		lines = slices.Concat(before, lines[at:at+1], where[:min(len(where), max(0, n-1-len(before)))])

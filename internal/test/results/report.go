@@ -158,7 +158,9 @@ func (r *report) fell(e event) (all []failure) {
 		return []failure{{pkg: e.FailedBuild, said: r.text(e.FailedBuild, "")}}
 	}
 	tests := slices.Clone(r.failed[e.Package])
-	if slices.ContainsFunc(r.order[e.Package], func(test string) bool { return strings.Contains(r.text(e.Package, test), "panic: test timed out") }) {
+	if slices.ContainsFunc(r.order[e.Package], func(test string) bool {
+		return strings.Contains(r.text(e.Package, test), "panic: test timed out")
+	}) {
 		tests = append(tests, r.running[e.Package]...)
 	}
 	slices.Sort(tests)

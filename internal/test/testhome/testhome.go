@@ -56,7 +56,8 @@ func Use() (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "XDG_CACHE_HOME", "LocalAppData", "PI_CODING_AGENT_DIR"} {
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "XDG_CACHE_HOME", "LocalAppData",
+		"PI_CODING_AGENT_DIR"} {
 		if err := os.Setenv(name, home); err != nil {
 			return nil, err
 		}

@@ -76,7 +76,8 @@ func userProcess(t *testing.T) *exec.Cmd {
 	cmd := exec.Command(binary, "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.count=1")
 	cmd.Dir = home
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
-	cmd.Env = append(os.Environ(), asUser+"=yes", "HOME="+home, "TMPDIR="+home, "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "GOCACHE="+home, "GOMODCACHE="+home,
+	cmd.Env = append(os.Environ(), asUser+"=yes", "HOME="+home, "TMPDIR="+home, "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=",
+		"GOCACHE="+home, "GOMODCACHE="+home,
 		"PATH="+reachable(t, dir)+":"+os.Getenv("PATH"))
 	return cmd
 }

@@ -12,5 +12,6 @@ func TraceOf(path string) (Trace, error) {
 	if err := unix.Lstat(path, &st); err != nil {
 		return Trace{}, err
 	}
-	return Trace{Mode: uint32(st.Mode), IsDir: st.Mode&unix.S_IFMT == unix.S_IFDIR, Size: st.Size, Modified: st.Mtim.Nano(), Changed: st.Ctim.Nano(), File: uint64(st.Ino)}, nil
+	return Trace{Mode: uint32(st.Mode), IsDir: st.Mode&unix.S_IFMT == unix.S_IFDIR, Size: st.Size, Modified: st.Mtim.Nano(),
+		Changed: st.Ctim.Nano(), File: uint64(st.Ino)}, nil
 }

@@ -37,7 +37,8 @@ func TraceOf(path string) (Trace, error) {
 	t := Trace{Mode: uint32(info.Mode()), IsDir: info.IsDir(), Size: info.Size(), Modified: info.ModTime().UnixNano()}
 	t.Changed = t.Modified // where the disk knows no more
 	var basic basicInfo
-	if windows.GetFileInformationByHandleEx(handle, windows.FileBasicInfo, (*byte)(unsafe.Pointer(&basic)), uint32(unsafe.Sizeof(basic))) == nil && basic.changed > 0 {
+	if windows.GetFileInformationByHandleEx(handle, windows.FileBasicInfo, (*byte)(unsafe.Pointer(&basic)),
+		uint32(unsafe.Sizeof(basic))) == nil && basic.changed > 0 {
 		t.Changed = (basic.changed - from1601To1970) * 100
 	}
 	var id windows.ByHandleFileInformation

@@ -16,7 +16,8 @@ func (l *Survey) Text() string {
 	if l.ofFiles.Load() == 0 {
 		return "which files there are"
 	}
-	return fmt.Sprintf("%d of %s, %s of %s", l.files.Load(), tell.Counted(int(l.ofFiles.Load()), "file"), tell.Bytes(l.bytes.Load()), tell.Bytes(l.ofBytes.Load()))
+	return fmt.Sprintf("%d of %s, %s of %s", l.files.Load(), tell.Counted(int(l.ofFiles.Load()), "file"),
+		tell.Bytes(l.bytes.Load()), tell.Bytes(l.ofBytes.Load()))
 }
 
 // Begin says how much there is to take.
