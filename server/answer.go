@@ -5,7 +5,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -14,7 +13,7 @@ func (c *controls) answer(ctx context.Context, p wire.AnswerParams) (any, error)
 	switch p.Answer {
 	case "", ask.Deny, ask.Once, ask.ForLoop, ask.Value:
 	default:
-		return nil, refusal.Invalid("answer", "answer is %q: say deny, once, loop or value", p.Answer)
+		return nil, wire.Invalid("answer", "answer is %q: say deny, once, loop or value", p.Answer)
 	}
 	w, err := c.waitingFor(ctx, p)
 	if err != nil {

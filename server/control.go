@@ -182,7 +182,7 @@ func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.Limi
 	}
 	said, err := start.ParseChange(text, st.Limits, st.StopReason.Ending().Limit)
 	if err != nil {
-		return patch, refusal.Invalid("text", "%v", err)
+		return patch, wire.Invalid("text", "%v", err)
 	}
 	if said.Promise != nil {
 		err = service.CheckPromise(*said.Promise)
@@ -207,7 +207,7 @@ func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error)
 func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 	said, err := loop.ParseSteering(p.Text)
 	if err != nil {
-		return nil, refusal.Invalid("text", "text: %v", err)
+		return nil, wire.Invalid("text", "text: %v", err)
 	}
 	said.Next, said.Once = said.Next || p.Next, said.Once || p.Once
 	done, err := c.ask(ctx, p.LoopParams, service.Steer{Steering: said})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -15,14 +14,14 @@ import (
 // land brings what a loop did in its worktree to the user's branch, or discards it.
 func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
 	if err := p.Typed(); err != nil {
-		return nil, refusal.Invalid("text", "%v", err)
+		return nil, wire.Invalid("text", "%v", err)
 	}
 	v.workspace.AwaitLooks(ctx)
 	open := v.workspace.List()
 	if p.Folder != "" {
 		path, err := wire.PathOf(p.Folder)
 		if err != nil {
-			return nil, refusal.Failed(wire.ReasonNoWorktree, err, nil)
+			return nil, wire.Failed(wire.ReasonNoWorktree, err)
 		}
 		open = []string{path}
 	}

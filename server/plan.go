@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -31,10 +30,10 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
 	}
 	if request.Slash != "" {
-		return nil, refusal.Invalid("text", "%s is no prompt for a plan", request.Slash)
+		return nil, wire.Invalid("text", "%s is no prompt for a plan", request.Slash)
 	}
 	if request.Steps != nil {
-		return nil, refusal.Invalid("text", "agents of files do a loop's work; a plan is made with an agent's own interface: "+
+		return nil, wire.Invalid("text", "agents of files do a loop's work; a plan is made with an agent's own interface: "+
 			"leave out %s", start.Naming(request.Steps, ""))
 	}
 	prompt := service.WithSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
@@ -49,7 +48,7 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 	chosen := start.Options{Agent: start.Agent{Name: p.Backend, Hat: p.Hat}}.Over(request.Options)
 	_, argv, err := start.Resolver{Start: chosen, Settings: settings, Detect: s.agents.detect}.Interactive(ctx, prompt)
 	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
-		return nil, refusal.Invalid("model", "%v: say it with args", err)
+		return nil, wire.Invalid("model", "%v: say it with args", err)
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func continueInPi(cwd, sessionFileURI string) (any, error) {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "sessionFileUri: %v", err)
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, refusal.Failed(wire.ReasonNoSession, fmt.Errorf("there is no session %s", path), nil)
+		return nil, wire.Failed(wire.ReasonNoSession, fmt.Errorf("there is no session %s", path))
 	}
 	pi, err := backends.Lookup("pi")
 	if err != nil {

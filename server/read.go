@@ -6,7 +6,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -26,7 +25,7 @@ func (rd *reader) log(ctx context.Context, p wire.LoopParams, sessionFileURI str
 	if sessionFileURI == "" || rd.remote.Find(p) != "" {
 		w, err = rd.which(ctx, p)
 	} else if w.SessionFile, err = wire.PathOf(sessionFileURI); err != nil {
-		err = refusal.Failed(wire.ReasonNoSession, err, nil)
+		err = wire.Failed(wire.ReasonNoSession, err)
 	}
 	if err != nil {
 		return service.Log{}, err
@@ -72,7 +71,7 @@ func (rd *reader) outline(ctx context.Context, p wire.OutlineParams) (any, error
 // output writes all that a session keeps of what a tool gave into a file, for an editor to open.
 func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) {
 	if p.ToolCallID == "" {
-		return nil, refusal.Invalid("toolCallId", "toolCallId is missing: say which call the output is of")
+		return nil, wire.Invalid("toolCallId", "toolCallId is missing: say which call the output is of")
 	}
 	log, err := rd.log(ctx, p.LoopParams, p.SessionFileURI)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
@@ -82,7 +81,7 @@ func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (result an
 func pathsFrom(texts []string) ([]string, error) {
 	paths, err := answers.PathsFrom(texts)
 	if err != nil {
-		return nil, refusal.Invalid("paths", "%v", err)
+		return nil, wire.Invalid("paths", "%v", err)
 	}
 	return paths, nil
 }
@@ -91,7 +90,7 @@ func pathsFrom(texts []string) ([]string, error) {
 func (v *reviewer) file(ctx context.Context, p answers.FileParams) (any, error) {
 	path, err := answers.PathFrom(p.Path)
 	if err != nil {
-		return nil, refusal.Invalid("path", "%v", err)
+		return nil, wire.Invalid("path", "%v", err)
 	}
 	work, err := v.work(ctx, p.LoopParams)
 	if err != nil {

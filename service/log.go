@@ -60,7 +60,7 @@ func (w Which) isMeant(l Log) bool {
 // kept fails for a log of which nothing is kept.
 func (l Log) kept() (Log, error) {
 	if l.Reader == nil && l.SessionFile == "" {
-		return l, failed(wire.ReasonNoSession, fmt.Errorf("the loop %s keeps no history", l.LoopID))
+		return l, wire.Failed(wire.ReasonNoSession, fmt.Errorf("the loop %s keeps no history", l.LoopID))
 	}
 	return l, nil
 }
@@ -77,9 +77,9 @@ func pastLog(w Which) (Log, error) {
 		for _, last := range loop.Kept(folder, 1) {
 			return Log{LoopID: last.LoopID, SessionFile: last.SessionFile}, nil
 		}
-		return Log{}, failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder))
+		return Log{}, wire.Failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder))
 	}
-	return Log{}, failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", w.LoopID))
+	return Log{}, wire.Failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", w.LoopID))
 }
 
 // story is where the log is read.
@@ -124,7 +124,7 @@ func (l Log) unread(err error) error {
 	case isUnreadable && l.Goes && errors.Is(err, fs.ErrNotExist):
 		return errUnwritten
 	case isUnreadable:
-		return failed(wire.ReasonNoSession, err)
+		return wire.Failed(wire.ReasonNoSession, err)
 	}
 	return err
 }
@@ -165,7 +165,7 @@ func (l Log) outputHere(iteration int, callID string) (output string, err error)
 	} else if l.Goes {
 		why += " yet; it gets it when the agent goes on"
 	}
-	return "", failed(wire.ReasonNoOutput, errors.New(why))
+	return "", wire.Failed(wire.ReasonNoOutput, errors.New(why))
 }
 
 const (

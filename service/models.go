@@ -59,7 +59,7 @@ func (m *Models) Call(ctx context.Context, p answers.ToolParams) (answers.ToolRe
 	for _, uri := range p.Folders {
 		path, err := wire.PathOf(uri)
 		if err != nil {
-			return answers.ToolResult{}, failed(wire.ReasonNoFolder, err)
+			return answers.ToolResult{}, wire.Failed(wire.ReasonNoFolder, err)
 		}
 		folders = append(folders, path)
 	}
@@ -141,7 +141,7 @@ func (m *Models) own() map[string]loop.Status {
 func (m *Models) request(p wire.StartParams) (Start, error) {
 	folder, err := wire.PathOf(p.Folder)
 	if err != nil {
-		return Start{}, failed(wire.ReasonNoFolder, err)
+		return Start{}, wire.Failed(wire.ReasonNoFolder, err)
 	}
 	return m.Request(folder, p)
 }

@@ -39,7 +39,7 @@ func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 // loops. If walls can't be made here, it writes nothing and says why.
 func SetSandbox(ctx context.Context, files config.Files, mode string) (answers.SandboxResult, error) {
 	if mode != sandbox.Workspace && mode != sandbox.Off {
-		return answers.SandboxResult{}, invalid("mode", "mode is %q: say workspace or off", mode)
+		return answers.SandboxResult{}, wire.Invalid("mode", "mode is %q: say workspace or off", mode)
 	}
 	settings, err := config.Files{UserDir: files.UserDir, Builtin: files.Builtin}.Load()
 	if err == nil && mode == sandbox.Workspace {

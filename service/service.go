@@ -3,12 +3,7 @@
 // writes the answer; what is done stands here.
 package service
 
-import (
-	"fmt"
-
-	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/wire"
-)
+import "github.com/ralph-lsp/ralph-lsp/config"
 
 // Service does it for one face. Its methods may be called at the same time. Errors may be
 // *wire.Failure, beside those that each method names.
@@ -26,11 +21,3 @@ type Which struct {
 	SessionFile string   // in place of the id, for a log
 	Folders     []string // where the loop is looked for, in this order
 }
-
-// invalid is the error for an argument of a request.
-func invalid(key, format string, args ...any) error {
-	return &wire.Failure{Key: key, Err: fmt.Errorf(format, args...)}
-}
-
-// failed is the error for a request that can't be done, with its reason.
-func failed(reason string, err error) error { return &wire.Failure{Reason: reason, Err: err} }

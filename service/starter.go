@@ -44,15 +44,15 @@ type Start struct {
 // Request reads what a start's texts say. The folder must be there.
 func (s *Starter) Request(folder string, p wire.StartParams) (Start, error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return Start{}, failed(wire.ReasonNoFolder, fmt.Errorf("there is no folder %s", folder))
+		return Start{}, wire.Failed(wire.ReasonNoFolder, fmt.Errorf("there is no folder %s", folder))
 	}
 	request, err := p.Typed()
 	if err != nil {
-		return Start{}, invalid("text", "%v", err)
+		return Start{}, wire.Invalid("text", "%v", err)
 	}
 	typed, err := start.ParseChange(p.LimitsText, limits.Default(), "")
 	if err != nil {
-		return Start{}, invalid("limitsText", "%v", err)
+		return Start{}, wire.Invalid("limitsText", "%v", err)
 	}
 	request.Options = start.Options{Limits: typed}.Over(request.Options)
 	return Start{folder, p, request}, nil
@@ -76,7 +76,7 @@ func PatchOf(p wire.LimitParams) (loop.Patch, error) {
 // CheckPromise refuses what no agent could promise.
 func CheckPromise(promise string) error {
 	if why := promises.CheckPromise(promise); why != "" {
-		return invalid("completionPromise", "the completion promise %s", why)
+		return wire.Invalid("completionPromise", "the completion promise %s", why)
 	}
 	return nil
 }
@@ -140,14 +140,14 @@ func (s *Starter) Config(ctx context.Context, r Start, settings config.Settings)
 	resolver.Prompt = prompt
 	cfg, sources, err := resolver.Resolve(ctx)
 	if errors.As(err, new(*start.TemplateError)) {
-		return setup.Config{}, nil, failed(wire.ReasonBadPrompt, err)
+		return setup.Config{}, nil, wire.Failed(wire.ReasonBadPrompt, err)
 	}
 	cfg.Folder, cfg.Version, cfg.Warnings = r.Folder, s.Version, append(cfg.Warnings, warnings...)
 	if sources != nil {
 		sources["prompt"] = promptFrom
 	}
 	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
-		return setup.Config{}, nil, invalid("model", "%v: say it with args", err)
+		return setup.Config{}, nil, wire.Invalid("model", "%v: say it with args", err)
 	}
 	if err := CheckPromise(cfg.Promise); err != nil {
 		return setup.Config{}, nil, err
@@ -211,15 +211,15 @@ func (s *Starter) prompt(p wire.StartParams) (prompt string, says start.Options,
 		return p.Prompt, says, nil
 	}
 	if p.Prompt != "" {
-		return "", says, invalid("promptUri", "there are two prompts: give prompt or promptUri")
+		return "", says, wire.Invalid("promptUri", "there are two prompts: give prompt or promptUri")
 	}
 	path, err := wire.PathOf(p.PromptURI)
 	if err != nil {
-		return "", says, invalid("promptUri", "promptUri: %v", err)
+		return "", says, wire.Invalid("promptUri", "promptUri: %v", err)
 	}
 	prompt, says, err = s.promptAt(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", says, failed(wire.ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path))
+		return "", says, wire.Failed(wire.ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path))
 	}
 	return prompt, says, err
 }

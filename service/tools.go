@@ -55,9 +55,9 @@ func (t Tools) Call(ctx context.Context, p answers.ToolParams, folders []string)
 	})
 	switch {
 	case !answers.KnowsTool(p.Name):
-		return answers.ToolResult{}, invalid("name", "there is no tool %q", p.Name)
+		return answers.ToolResult{}, wire.Invalid("name", "there is no tool %q", p.Name)
 	case len(loops) == 0 && (in.LoopID != "" || p.Name != answers.ToolStatus):
-		return answers.ToolResult{}, failed(wire.ReasonNotRunning, errors.New("there is no Ralph loop to do that with"))
+		return answers.ToolResult{}, wire.Failed(wire.ReasonNotRunning, errors.New("there is no Ralph loop to do that with"))
 	case p.Name == answers.ToolStatus:
 		return toolStatus(loops), nil
 	}
@@ -82,15 +82,15 @@ func (t Tools) start(ctx context.Context, in answers.ToolStartInput, folders []s
 	if in.Folder != "" && slices.Contains(folders, filepath.Clean(in.Folder)) {
 		folders = []string{filepath.Clean(in.Folder)}
 	} else if in.Folder != "" || len(folders) != 1 {
-		return asked, failed(wire.ReasonNoFolder, fmt.Errorf("folder has to be one of these: %s", cmp.Or(strings.Join(folders, ", "), "none is open")))
+		return asked, wire.Failed(wire.ReasonNoFolder, fmt.Errorf("folder has to be one of these: %s", cmp.Or(strings.Join(folders, ", "), "none is open")))
 	}
 	params := wire.StartParams{Folder: wire.FileURI(folders[0]), Prompt: in.Prompt, Verify: in.Verify, Settings: settings}
 	params.LimitParams = wire.LimitParams{Given: limits.Given{MaxIterations: in.MaxIterations}, CompletionPromise: in.CompletionPromise}
 	switch {
 	case strings.TrimSpace(in.Prompt) == "":
-		return asked, invalid("prompt", "prompt is missing")
+		return asked, wire.Invalid("prompt", "prompt is missing")
 	case start.SlashOf(in.Prompt) != "": // it could have flags
-		return asked, invalid("prompt", "prompt is a command and no prompt")
+		return asked, wire.Invalid("prompt", "prompt is a command and no prompt")
 	}
 	if err := caller.Check(caller.Start); err != nil {
 		return asked, err
@@ -101,7 +101,7 @@ func (t Tools) start(ctx context.Context, in answers.ToolStartInput, folders []s
 	}
 	if len(would.Problems) > 0 {
 		problem := would.Problems[0]
-		return asked, failed(problem.Reason, errors.New(problem.Text+"; its user can do something about that, with ralph-lsp run in a terminal or in an editor"))
+		return asked, wire.Failed(problem.Reason, errors.New(problem.Text+"; its user can do something about that, with ralph-lsp run in a terminal or in an editor"))
 	}
 	lines := []string{would.Text}
 	for _, d := range would.Details {
@@ -138,9 +138,9 @@ func toolSteer(l wire.LoopStatus, text string) (asked answers.ToolResult, err er
 	said, err := loop.ParseSteering(text)
 	switch {
 	case err != nil || said.Text != strings.TrimSpace(text):
-		return asked, invalid("text", "text is what the agent is told, without flags")
+		return asked, wire.Invalid("text", "text is what the agent is told, without flags")
 	case !slices.Contains(l.Can, wire.CanSteer):
-		return asked, failed(wire.ReasonNotRunning, errors.New("that loop can be told nothing now"))
+		return asked, wire.Failed(wire.ReasonNotRunning, errors.New("that loop can be told nothing now"))
 	}
 	argument := wire.SteerParams{LoopParams: wire.LoopParams{LoopID: l.LoopID, Folder: l.Folder}, Text: text, Once: true}
 	return answers.ToolResult{

@@ -31,7 +31,7 @@ func (s *Service) Tree(w Which) (tree worktree.Tree, err error) {
 			return tree, nil
 		}
 	}
-	return tree, failed(wire.ReasonNoWorktree, err)
+	return tree, wire.Failed(wire.ReasonNoWorktree, err)
 }
 
 func findTree(folder, name string) (worktree.Tree, error) {
@@ -163,7 +163,7 @@ func (s *Service) Describe(ctx context.Context, t worktree.Tree, receipt func(lo
 // hold keeps loops out of a tree for a landing, with what that needs.
 func (s *Service) hold(t worktree.Tree, p wire.LandParams) (o worktree.LandOptions, release func(), err error) {
 	if o, err = p.Options(); err != nil {
-		return o, nil, invalid("how", "%w", err)
+		return o, nil, wire.Invalid("how", "%w", err)
 	}
 	if release, err = holdTree(t); err != nil {
 		return o, nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -97,9 +98,9 @@ func (w Work) Patch(ctx context.Context, r changes.Range, paths []string) ([]byt
 func checkRange(r changes.Range) error {
 	switch {
 	case r.From < 0:
-		return invalid("from", "from is %d: 0 is before the loop, as iterations are counted from 1", r.From)
+		return wire.Invalid("from", "from is %d: 0 is before the loop, as iterations are counted from 1", r.From)
 	case r.To != changes.Latest && r.To < r.From:
-		return invalid("to", "to is %d, before from (%d)", r.To, r.From)
+		return wire.Invalid("to", "to is %d, before from (%d)", r.To, r.From)
 	}
 	return nil
 }
@@ -118,11 +119,11 @@ type FileRequest struct {
 func (w Work) File(ctx context.Context, q FileRequest) (content changes.Content, err error) {
 	switch {
 	case q.Iteration != nil && q.Before != nil:
-		return content, invalid("before", "say iteration or before, not both")
+		return content, wire.Invalid("before", "say iteration or before, not both")
 	case q.Iteration != nil && *q.Iteration < 0:
-		return content, invalid("iteration", "iteration is %d: 0 is before the loop", *q.Iteration)
+		return content, wire.Invalid("iteration", "iteration is %d: 0 is before the loop", *q.Iteration)
 	case q.Before != nil && *q.Before < 1:
-		return content, invalid("before", "before is %d: iterations are counted from 1", *q.Before)
+		return content, wire.Invalid("before", "before is %d: iterations are counted from 1", *q.Before)
 	case q.Before != nil:
 		content, err = w.store.Diff.ContentBefore(ctx, *q.Before, q.Path)
 	case q.Iteration != nil:
@@ -131,7 +132,7 @@ func (w Work) File(ctx context.Context, q FileRequest) (content changes.Content,
 		content, err = w.store.Diff.Content(ctx, changes.Reviewed, q.Path)
 	}
 	if outside, ok := errors.AsType[*changes.OutsideError](err); ok {
-		return content, invalid("path", "%w", outside)
+		return content, wire.Invalid("path", "%w", outside)
 	}
 	return content, err
 }
@@ -151,9 +152,9 @@ func (w Work) Undo(ctx context.Context, u changes.Undo) (changes.Undone, error) 
 func CheckUndo(u changes.Undo) error {
 	switch {
 	case u.Iteration < 0 || u.Iteration == 0 && u.Since == 0:
-		return invalid("iteration", "say which iteration, or since which; they are counted from 1")
+		return wire.Invalid("iteration", "say which iteration, or since which; they are counted from 1")
 	case u.Since < 0 || u.Since > 0 && u.Iteration > 0:
-		return invalid("since", "say an iteration from 1 on, or since which, not both")
+		return wire.Invalid("since", "say an iteration from 1 on, or since which, not both")
 	}
 	return nil
 }
@@ -179,18 +180,18 @@ func (w Work) Keep(ctx context.Context, q KeepRequest) (marked []string, err err
 	n := changes.Latest
 	if q.Iteration != nil {
 		if n = *q.Iteration; n < 0 {
-			return nil, invalid("iteration", "iteration is %d: 0 is before the loop", n)
+			return nil, wire.Invalid("iteration", "iteration is %d: 0 is before the loop", n)
 		}
 	}
 	if q.Text == nil {
 		return w.store.Review.Keep(ctx, n, q.Paths, !q.Again)
 	}
 	if len(q.Paths) != 1 || q.Iteration != nil || q.Again {
-		return nil, invalid("text", "text needs one of paths, and no iteration")
+		return nil, wire.Invalid("text", "text needs one of paths, and no iteration")
 	}
 	all, err := w.store.Review.KeepText(ctx, q.Paths[0], []byte(*q.Text))
 	if errors.Is(err, changes.ErrUnchanged) {
-		return nil, invalid("paths", "%w", err)
+		return nil, wire.Invalid("paths", "%w", err)
 	}
 	if err != nil || !all {
 		return nil, err

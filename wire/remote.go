@@ -21,6 +21,14 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
+// Invalid is the failure of a command with a wrong key in its argument.
+func Invalid(key, format string, args ...any) error {
+	return &Failure{Key: key, Err: fmt.Errorf(format, args...)}
+}
+
+// Failed is the failure of a command that was understood and couldn't be done.
+func Failed(reason string, err error) error { return &Failure{Reason: reason, Err: err} }
+
 // Unable is why something can't be done with a loop of another machine, and what to do instead.
 func Unable(loopID, why string) error {
 	return &Failure{Reason: ReasonElsewhere, Err: fmt.Errorf("the loop %s isn't of this machine: %s", loopID, why)}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -32,11 +31,11 @@ func (s *loops) Find(loopID, folderURI string) (*Managed, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, refusal.Failed(wire.ReasonNotRunning, loop.ErrNotRunning, nil)
+		return nil, wire.Failed(wire.ReasonNotRunning, loop.ErrNotRunning)
 	case 1:
 		return found[0], nil
 	}
-	return nil, refusal.Failed(wire.ReasonNoFolder, errors.New("several loops are running: say which by loopId or folder"), nil)
+	return nil, wire.Failed(wire.ReasonNoFolder, errors.New("several loops are running: say which by loopId or folder"))
 }
 
 // Ours returns the loop with that id, running or ended, when we are or were a window of it.

@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -158,18 +157,18 @@ func (w *Workspace) FolderPath(uri string) (string, error) {
 	if uri != "" {
 		path, err := wire.PathOf(uri)
 		if err != nil {
-			return "", refusal.Failed(wire.ReasonNoFolder, err, nil)
+			return "", wire.Failed(wire.ReasonNoFolder, err)
 		}
 		return w.FolderAt(path), nil
 	}
 	open := w.Open()
 	switch len(open) {
 	case 0:
-		return "", refusal.Failed(wire.ReasonNoFolder, errors.New("no folder is open: name one"), nil)
+		return "", wire.Failed(wire.ReasonNoFolder, errors.New("no folder is open: name one"))
 	case 1:
 		return open[0], nil
 	}
-	return "", refusal.Failed(wire.ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(open)})
+	return "", &wire.Failure{Reason: wire.ReasonNoFolder, Err: errors.New("several folders are open: name one"), Data: map[string]any{"folders": uris(open)}}
 }
 
 // Open lists the folders that the editor has open.
@@ -252,7 +251,7 @@ func (w *Workspace) Begin(path string) (*Folder, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return nil, refusal.Failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
+		return nil, wire.Failed(wire.ReasonNotRunning, errors.New("the server is shutting down"))
 	}
 	f := w.folder(path, real)
 	f.starting++
@@ -355,7 +354,7 @@ func (w *Workspace) Hold() (done func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return nil, refusal.Failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
+		return nil, wire.Failed(wire.ReasonNotRunning, errors.New("the server is shutting down"))
 	}
 	w.Work.Add(1)
 	return w.Work.Done, nil

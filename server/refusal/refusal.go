@@ -6,18 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
-
-// Invalid is the error for a key of a command's argument.
-func Invalid(key, format string, args ...any) error {
-	return &wire.Failure{Key: key, Err: fmt.Errorf(format, args...)}
-}
 
 // Reason is the data.reason that an error has for a client, "" for none.
 func Reason(err error) string {
@@ -31,11 +25,6 @@ func reasonIn(e *rpc.Error) (reason string) {
 		reason, _ = data["reason"].(string)
 	}
 	return reason
-}
-
-// Failed is a request that was understood and couldn't be done.
-func Failed(reason string, err error, more map[string]any) error {
-	return &wire.Failure{Reason: reason, Err: err, Data: more}
 }
 
 // WithOffers adds what can be done instead to the data of a command's error.

@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
-	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -48,8 +47,8 @@ func (a *Loops) Fetch(ctx context.Context, p wire.LoopParams) (any, error) {
 	if loopID := a.Find(p); loopID != "" {
 		return a.Fleet.Fetch(ctx, loopID)
 	}
-	return nil, refusal.Failed(wire.ReasonElsewhere, errors.New("there is no such loop of a fleet: what a loop of this "+
-		"machine does is in its folder"), nil)
+	return nil, wire.Failed(wire.ReasonElsewhere, errors.New("there is no such loop of a fleet: what a loop of this "+
+		"machine does is in its folder"))
 }
 
 // Run looks after the loops until the editor leaves.

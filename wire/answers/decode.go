@@ -3,7 +3,6 @@ package answers
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,24 +34,20 @@ func Decode(data []byte, into any) error {
 	}
 	wrong, ok := errors.AsType[*json.SemanticError](err)
 	if !ok || wrong.JSONPointer == "" {
-		return invalid("arguments", "the argument can't be read: it has to be an object")
+		return wire.Invalid("arguments", "the argument can't be read: it has to be an object")
 	}
 	names := slices.Collect(wrong.JSONPointer.Tokens())
 	key, name := strings.Join(names, "."), names[len(names)-1]
 	if errors.Is(err, json.ErrUnknownName) {
 		if meant := tell.DidYouMean(name, "", keysOf(wrong.GoType)); meant != "" {
-			return invalid(key, "unknown key %s: %s", key, meant)
+			return wire.Invalid(key, "unknown key %s: %s", key, meant)
 		}
-		return invalid(key, "unknown key %s", key)
+		return wire.Invalid(key, "unknown key %s", key)
 	}
 	if bad, ok := errors.AsType[*limits.ValueError](err); ok {
-		return invalid(key, "%s %v", key, bad)
+		return wire.Invalid(key, "%s %v", key, bad)
 	}
-	return invalid(key, "%s is %s; write %s", key, cmp.Or(kindText[wrong.JSONKind], "something else"), wanted(name, wrong.GoType))
-}
-
-func invalid(key, format string, args ...any) error {
-	return &wire.Failure{Key: key, Err: fmt.Errorf(format, args...)}
+	return wire.Invalid(key, "%s is %s; write %s", key, cmp.Or(kindText[wrong.JSONKind], "something else"), wanted(name, wrong.GoType))
 }
 
 // keysOf are the keys that an object of the argument may have.
