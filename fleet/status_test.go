@@ -26,7 +26,7 @@ func showing(t *testing.T, r Record, s loop.Status) Shown {
 func TestHowALoopStands(t *testing.T) {
 	asks := loop.Status{
 		LoopID: "ralph-1", Folder: "/w/loops/f1/tree", State: loop.StateWaiting, Iteration: 3, StateFile: "/w/loops/f1/tree/.pi/x",
-		Questions: []ask.Question{{ID: "q1", Kind: ask.Permission, Tool: "Bash", Title: "Bash git push", Detail: "git push", Rule: "Bash(git push:*)"}}, Allowed: []string{"Bash(make:*)"},
+		Work: loop.Work{Questions: []ask.Question{{ID: "q1", Kind: ask.Permission, Tool: "Bash", Title: "Bash git push", Detail: "git push", Rule: "Bash(git push:*)"}}, Allowed: []string{"Bash(make:*)"}},
 	}
 	running := func(r *Record) { r.Phase, r.Attempt, r.Worker, r.Iterations = Running, 4, "box", 2 }
 	tests := []struct {

@@ -130,16 +130,16 @@ func Needs(folder, loopID string) bool {
 // StatusOf is what a state file tells of its loop.
 func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
-		Cost: s.Cost, Tokens: s.Tokens, UnknownCosts: s.UnknownCosts, Plan: s.Said.Plan, Tasks: s.Tasks,
+		Usage: Usage{Cost: s.Cost, Tokens: s.Tokens, UnknownCosts: s.UnknownCosts, Spent: s.Elapsed, Elapsed: s.Elapsed,
+			Hats: s.HatCosts.WithRuns(s.Queue.Runs)},
+		Plan: s.Said.Plan, Tasks: s.Tasks,
 		Cause: Cause(Facts{Promise: s.CompletionPromise, Tasks: s.Tasks, Account: s.Account, Refuted: s.InARow.Refuted,
 			Refutation: s.Refutation}),
 		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: HatOf(s), Times: Times{StartedAt: s.StartedAt},
-		Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile, Standing: s.Standing, Notes: s.Notes, Condition: Condition{Refuted: s.InARow.Refuted},
-		NoProgress: s.InARow.NoProgress,
-		Hats:       s.HatCosts.WithRuns(s.Queue.Runs), Sandbox: WallsOf(s),
+		NoProgress: s.InARow.NoProgress, Sandbox: WallsOf(s),
 	}
 	if s.Checking { // the last one is to be verified
 		status.Iteration = max(s.Iteration-1, 1)

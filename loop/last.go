@@ -55,9 +55,9 @@ func endOf(e registry.Entry, s loopstate.State, canGoOn bool) (end End, ok bool)
 		return end, false
 	}
 	end.Status = Status{
-		LoopID: e.LoopID, Folder: e.Folder, State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title), Plan: e.Plan,
-		Iteration: end.Iterations, Times: Times{StartedAt: e.StartedAt}, EndedAt: e.EndedAt, SessionFile: e.SessionFile,
-		GivenUp: e.GivenUp || e.State == "",
+		LoopID: e.LoopID, Folder: e.Folder, State: StateEnded, Title: history.Title(e.Title), Plan: e.Plan,
+		Ended:     Ended{StopReason: end.Reason, EndedAt: e.EndedAt, GivenUp: e.GivenUp || e.State == ""},
+		Iteration: end.Iterations, Times: Times{StartedAt: e.StartedAt}, SessionFile: e.SessionFile,
 	}
 	if canGoOn {
 		end.stand(s)

@@ -118,6 +118,41 @@ type Times struct {
 	IterationStartedAt time.Time `json:"iterationStartedAt,omitzero"`
 }
 
+// Usage is what a loop has used so far.
+type Usage struct {
+	Spent         time.Duration // by the iterations that ended; counts against MaxDuration
+	Elapsed       time.Duration // Spent, and what the running iteration has added up to this snapshot
+	Cost          stream.Cost   // of the whole loop so far
+	UnknownCosts  int           // runs whose cost isn't in that, as nobody knows it; -1: some
+	IterationCost stream.Cost
+	Hats          hats.Costs    // what each has cost so far, where hats hand over
+	Tokens        stream.Tokens // of the whole loop so far
+	Context       int64         // tokens, see stream.Usage
+	ContextSize   int64
+	Quota         []stream.Quota
+}
+
+// Work is what works for a loop right now, and what waits for its user.
+type Work struct {
+	Tool      *ToolStatus    // nil: none
+	Agents    AtWork         // that work for the loop's own, or one step after the other
+	Retry     *RetryStatus   // nil: not waiting, or for the user
+	Questions []ask.Question // that wait for the user, oldest first
+	Allowed   []string       // rules that the user has allowed for as long as the loop lasts
+	LastSign  time.Time      // of the running agent; zero while it waits or a tool runs
+	LastLine  string         // the last line of the agent's text, for a status line
+}
+
+// Ended is how a loop ended that has ended, has failed or was interrupted.
+type Ended struct {
+	StopReason  StopReason
+	EndedAt     time.Time // zero is unknown
+	Last        *End      // how it ended; nil is unknown
+	LeftRunning []int     // agents of an owner that is gone, which live on
+	GivenUp     bool      // it ended and can't go on any more
+	Error       string    // the last failure, in one line, of one that goes on as well
+}
+
 // Status is a snapshot of a loop.
 type Status struct {
 	LoopID     string
@@ -138,35 +173,14 @@ type Status struct {
 	Suspended int              // the process that drives it, where that stands still (Ctrl-Z); 0: it doesn't
 	Hat       string           // "" is none
 	Sandbox   string           // what makes the walls around its agents; "": there are none
-	Spent     time.Duration    // by the iterations that ended; counts against MaxDuration
-	Elapsed   time.Duration    // Spent, and what the running iteration has added up to this snapshot
-
-	Session       stream.SessionStart // who is at work; Backend is always set
-	Cost          stream.Cost         // of the whole loop so far
-	UnknownCosts  int                 // runs whose cost isn't in that, as nobody knows it; -1: some
-	IterationCost stream.Cost
-	Hats          hats.Costs    // what each has cost so far, where hats hand over
-	Tokens        stream.Tokens // of the whole loop so far
-	Context       int64         // tokens, see stream.Usage
-	ContextSize   int64
-	Quota         []stream.Quota
-	Tool          *ToolStatus    // nil: none
-	Agents        AtWork         // that work for the loop's own, or one step after the other
-	Retry         *RetryStatus   // nil: not waiting, or for the user
-	Questions     []ask.Question // that wait for the user, oldest first
-	Notes         string         // the file in which its runs leave word for later ones
-	Standing      []string       // what each run is told, until the user takes it back
-	Allowed       []string       // rules that the user has allowed for as long as the loop lasts
-	LastSign      time.Time      // of the running agent; zero while it waits or a tool runs
-	LastLine      string         // the last line of the agent's text, for a status line
-	StopReason    StopReason     // ended, failed, interrupted
-	EndedAt       time.Time      // the same; zero is unknown
-	Last          *End           // the same, how it ended; nil is unknown
-	LeftRunning   []int          // agents of an owner that is gone, which live on
-	GivenUp       bool           // it ended and can't go on any more
-	Error         string         // the last failure, in one line
-	StateFile     string
-	SessionFile   string // "": the loop isn't kept
+	Usage
+	Session stream.SessionStart // who is at work; Backend is always set
+	Work
+	Notes    string   // the file in which its runs leave word for later ones
+	Standing []string // what each run is told, until the user takes it back
+	Ended
+	StateFile   string
+	SessionFile string // "": the loop isn't kept
 }
 
 // TreeOf is the worktree of ours that a folder is in, nil for none.

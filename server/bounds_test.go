@@ -22,9 +22,8 @@ func TestUnbelievableAmountsAreUnknown(t *testing.T) {
 	far := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, usd := range []float64{1e300, 1e308, math.Inf(1), math.NaN(), -1} {
 		cost := stream.USD(usd)
-		status := loop.Status{LoopID: "l", Folder: "/w", State: loop.StateWaiting, Times: loop.Times{StartedAt: far, IterationStartedAt: far}, Cost: cost,
-			IterationCost: cost, Tokens: stream.Tokens{Input: math.MinInt64}, Quota: []stream.Quota{{Window: "w", Utilization: usd, ResetsAt: far}},
-			Retry: &loop.RetryStatus{ResumeAt: far}, Tool: &loop.ToolStatus{StartedAt: far}}
+		status := loop.Status{LoopID: "l", Folder: "/w", State: loop.StateWaiting, Times: loop.Times{StartedAt: far, IterationStartedAt: far}, Usage: loop.Usage{Cost: cost, IterationCost: cost, Tokens: stream.Tokens{Input: math.MinInt64}, Quota: []stream.Quota{{Window: "w", Utilization: usd, ResetsAt: far}}},
+			Work: loop.Work{Retry: &loop.RetryStatus{ResumeAt: far}, Tool: &loop.ToolStatus{StartedAt: far}}}
 		shown := wire.StatusOf(status, true)
 		if shown.Cost != nil || shown.Tokens != (stream.Tokens{}) || !shown.StartedAt.IsZero() {
 			t.Errorf("%v: %+v", usd, shown)

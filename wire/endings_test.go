@@ -34,8 +34,8 @@ func exampleEndings() []exampleEnding {
 			end.Error = "500 overloaded"
 		}
 		status := loop.Status{
-			LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: e.State, StopReason: e.Reason, Iteration: 3, Cost: end.Cost, Elapsed: time.Duration(end.Duration),
-			Limits: loop.Limits{MaxIterations: 3, MaxCostUSD: 1, MaxDuration: 10 * time.Minute}, Error: end.Error, EndedAt: wire.Noon,
+			LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: e.State, Ended: loop.Ended{StopReason: e.Reason, Error: end.Error, EndedAt: wire.Noon}, Iteration: 3, Usage: loop.Usage{Cost: end.Cost, Elapsed: time.Duration(end.Duration)},
+			Limits: loop.Limits{MaxIterations: 3, MaxCostUSD: 1, MaxDuration: 10 * time.Minute},
 		}
 		end.Status = status
 		example := exampleEnding{

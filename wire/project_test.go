@@ -202,12 +202,9 @@ func TestStatusOnTheWire(t *testing.T) {
 	full := loop.Status{
 		LoopID: "l1", Folder: "/w/my app", State: loop.StateRunning, Iteration: 3,
 		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: time.Hour}, Times: loop.Times{StartedAt: noon, IterationStartedAt: noon},
-		Spent: time.Minute, Elapsed: 2 * time.Minute,
-		Session: stream.SessionStart{Backend: "pi", Model: "m"}, Cost: stream.USD(1.5), IterationCost: stream.USD(0.5),
-		Tokens: stream.Tokens{Input: 1}, Context: 60000, ContextSize: 200000,
-		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.5}},
-		Tool:  &loop.ToolStatus{Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"ls"}`)}, StartedAt: noon},
-		Retry: &loop.RetryStatus{Attempt: 2, Reason: "rate_limit"}, StateFile: "/w/my app/.pi/ralph-loop.local.md",
+		Usage:   loop.Usage{Spent: time.Minute, Elapsed: 2 * time.Minute, Cost: stream.USD(1.5), IterationCost: stream.USD(0.5), Tokens: stream.Tokens{Input: 1}, Context: 60000, ContextSize: 200000, Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.5}}},
+		Session: stream.SessionStart{Backend: "pi", Model: "m"},
+		Work:    loop.Work{Tool: &loop.ToolStatus{Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"ls"}`)}, StartedAt: noon}, Retry: &loop.RetryStatus{Attempt: 2, Reason: "rate_limit"}}, StateFile: "/w/my app/.pi/ralph-loop.local.md",
 	}
 	tests := []struct {
 		name  string
@@ -328,7 +325,7 @@ func TestTheStatusSaysWhoIsAtWork(t *testing.T) {
 		"a list with one at work":     {loop.AtWork{list, item}, nil, "scout"},
 		"nobody":                      {nil, &bash, "bash ls"},
 	} {
-		if got := Activity(loop.Status{State: loop.StateRunning, Agents: c.agents, Tool: c.tool}, nil, time.Time{}); got != c.want {
+		if got := Activity(loop.Status{State: loop.StateRunning, Work: loop.Work{Agents: c.agents, Tool: c.tool}}, nil, time.Time{}); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}

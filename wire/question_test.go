@@ -66,7 +66,7 @@ func TestARuleIsNamedInItsOffer(t *testing.T) {
 }
 
 func TestALoopThatAsks(t *testing.T) {
-	s := loop.Status{LoopID: "l", Folder: "/w/app", State: loop.StateWaiting, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Questions: []ask.Question{exampleQuestion}, Allowed: []string{"Bash(go test:*)"}}
+	s := loop.Status{LoopID: "l", Folder: "/w/app", State: loop.StateWaiting, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Work: loop.Work{Questions: []ask.Question{exampleQuestion}, Allowed: []string{"Bash(go test:*)"}}}
 	l := StatusOf(s, true)
 	if want := "3/50 · asks: Bash git commit -m wip"; l.Text != want || l.Line != want || l.Class != ClassWarning {
 		t.Errorf("%q, %q, %s", l.Text, l.Line, l.Class)

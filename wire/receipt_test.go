@@ -13,8 +13,8 @@ import (
 func TestAReceiptSaysWhatHelps(t *testing.T) {
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
 	capped := loop.End{Reason: loop.StopMaxIterations, Iterations: 3, Changes: &changes.Summary{Files: 2, Added: 5}, Error: "the agent asked: Bash rm -r build",
-		Status: loop.Status{LoopID: "ralph-a", Folder: "/w/my app", State: loop.StateEnded, StopReason: loop.StopMaxIterations, Iteration: 3, Limits: loop.Limits{MaxIterations: 3}, EndedAt: noon}}
-	done := loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 1, Changes: &changes.Summary{}, Status: loop.Status{LoopID: "ralph-b", Folder: "/w/app", State: loop.StateEnded, StopReason: loop.StopPromise}}
+		Status: loop.Status{LoopID: "ralph-a", Folder: "/w/my app", State: loop.StateEnded, Ended: loop.Ended{StopReason: loop.StopMaxIterations, EndedAt: noon}, Iteration: 3, Limits: loop.Limits{MaxIterations: 3}}}
+	done := loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 1, Changes: &changes.Summary{}, Status: loop.Status{LoopID: "ralph-b", Folder: "/w/app", State: loop.StateEnded, Ended: loop.Ended{StopReason: loop.StopPromise}}}
 	gone := capped
 	gone.Changes, gone.Error, gone.Status.GivenUp = nil, "", true
 	for want, e := range map[string]loop.End{

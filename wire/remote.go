@@ -51,7 +51,7 @@ func (l LoopStatus) As(loopID, folder string) LoopStatus {
 		l.Questions = append(l.Questions, QuestionOf(q.Question, loopID, folder))
 	}
 	for _, r := range rules {
-		l.Allowed = append(l.Allowed, allowedOf(loop.Status{LoopID: loopID, Folder: folder, Allowed: []string{r.Rule}})...)
+		l.Allowed = append(l.Allowed, allowedOf(loop.Status{LoopID: loopID, Folder: folder, Work: loop.Work{Allowed: []string{r.Rule}}})...)
 	}
 	return l
 }

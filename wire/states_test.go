@@ -20,11 +20,11 @@ func exampleStates() []LoopStatus {
 	var examples []LoopStatus
 	for _, s := range []loop.Status{
 		{State: loop.StateStarting}, {State: loop.StateRunning}, {State: loop.StatePaused}, {State: loop.StateCancelling},
-		{State: loop.StateInterrupted, StopReason: loop.StopInterrupted},
-		{State: loop.StateWaiting, Retry: &loop.RetryStatus{Attempt: 2, Reason: loop.WaitRateLimit}},
-		{State: loop.StateWaiting, Questions: []ask.Question{exampleQuestion}, Allowed: []string{"Bash(go test:*)"}},
-		{State: loop.StateFailed, StopReason: loop.StopFailures, Error: "500 overloaded", EndedAt: noon},
-		{State: loop.StateEnded, StopReason: loop.StopMaxCost, EndedAt: noon},
+		{State: loop.StateInterrupted, Ended: loop.Ended{StopReason: loop.StopInterrupted}},
+		{State: loop.StateWaiting, Work: loop.Work{Retry: &loop.RetryStatus{Attempt: 2, Reason: loop.WaitRateLimit}}},
+		{State: loop.StateWaiting, Work: loop.Work{Questions: []ask.Question{exampleQuestion}, Allowed: []string{"Bash(go test:*)"}}},
+		{State: loop.StateFailed, Ended: loop.Ended{StopReason: loop.StopFailures, Error: "500 overloaded", EndedAt: noon}},
+		{State: loop.StateEnded, Ended: loop.Ended{StopReason: loop.StopMaxCost, EndedAt: noon}},
 	} {
 		s.LoopID, s.Folder, s.Session.Backend = "ralph-"+string(s.State), "/w/"+string(s.State), "pi"
 		s.Iteration, s.Limits, s.Cost = 3, loop.Limits{MaxIterations: 50, MaxCostUSD: 10}, stream.USD(1.42)
@@ -81,10 +81,10 @@ func TestALoopNearALimitIsAWarning(t *testing.T) {
 		"far":                  {loop.Status{Iteration: 40, Limits: loop.Limits{MaxIterations: 50}}, ClassInfo},
 		"iterations":           {loop.Status{Iteration: 41, Limits: loop.Limits{MaxIterations: 50}}, ClassWarning},
 		"the only iteration":   {loop.Status{Iteration: 1, Limits: loop.Limits{MaxIterations: 1}}, ClassInfo},
-		"money":                {loop.Status{Cost: stream.USD(8), Limits: loop.Limits{MaxCostUSD: 10}}, ClassWarning},
-		"time":                 {loop.Status{Spent: 50 * time.Minute, Limits: loop.Limits{MaxDuration: time.Hour}}, ClassWarning},
-		"unlimited":            {loop.Status{Iteration: 1000, Spent: time.Hour}, ClassInfo},
-		"over, as it was told": {loop.Status{State: loop.StateEnded, StopReason: loop.StopPromise, Iteration: 50, Limits: loop.Limits{MaxIterations: 50}}, ClassOK},
+		"money":                {loop.Status{Usage: loop.Usage{Cost: stream.USD(8)}, Limits: loop.Limits{MaxCostUSD: 10}}, ClassWarning},
+		"time":                 {loop.Status{Usage: loop.Usage{Spent: 50 * time.Minute}, Limits: loop.Limits{MaxDuration: time.Hour}}, ClassWarning},
+		"unlimited":            {loop.Status{Iteration: 1000, Usage: loop.Usage{Spent: time.Hour}}, ClassInfo},
+		"over, as it was told": {loop.Status{State: loop.StateEnded, Ended: loop.Ended{StopReason: loop.StopPromise}, Iteration: 50, Limits: loop.Limits{MaxIterations: 50}}, ClassOK},
 	} {
 		if tt.s.State == "" {
 			tt.s.State = loop.StateRunning
@@ -124,7 +124,7 @@ func TestTitlesTellLoopsApart(t *testing.T) {
 }
 
 func TestASilentAgentIsAWarning(t *testing.T) {
-	s := loop.Status{State: loop.StateRunning, Iteration: 3, LastLine: "I look.", LastSign: time.Now().Add(-2 * time.Minute)}
+	s := loop.Status{State: loop.StateRunning, Iteration: 3, Work: loop.Work{LastLine: "I look.", LastSign: time.Now().Add(-2 * time.Minute)}}
 	if l := StatusOf(s, true); l.Text != "3" || l.Line != "3 · I look." || l.Class != ClassInfo || !l.SilentSince.IsZero() {
 		t.Errorf("after two minutes: %+v", l)
 	}
@@ -153,7 +153,7 @@ func TestWhetherACostWillBeKnownIsSaid(t *testing.T) {
 		{"of an interrupted loop", "pi", loop.StateInterrupted, stream.USD(0.31), "$0.31 of $5.00"},
 		{"unknown of an interrupted loop", "pi", loop.StateInterrupted, stream.Cost{}, ""},
 	} {
-		s := loop.Status{State: tt.state, Cost: tt.cost, Limits: loop.Limits{MaxCostUSD: 5}, Session: stream.SessionStart{Backend: tt.agent}}
+		s := loop.Status{State: tt.state, Usage: loop.Usage{Cost: tt.cost}, Limits: loop.Limits{MaxCostUSD: 5}, Session: stream.SessionStart{Backend: tt.agent}}
 		if got := StatusOf(s, false).CostText; got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
@@ -197,7 +197,7 @@ func TestWhenALoopWillPause(t *testing.T) {
 func TestWhatNeedsItsUserIsListedFirst(t *testing.T) {
 	loops := []loop.Status{
 		{LoopID: "over", State: StateIdle}, {LoopID: "ended", State: loop.StateEnded}, {LoopID: "paused", State: loop.StatePaused}, {LoopID: "runs", State: loop.StateRunning},
-		{LoopID: "starts", State: loop.StateStarting}, {LoopID: "left", State: loop.StateInterrupted}, {LoopID: "asks", State: loop.StateWaiting, Questions: []ask.Question{{}}},
+		{LoopID: "starts", State: loop.StateStarting}, {LoopID: "left", State: loop.StateInterrupted}, {LoopID: "asks", State: loop.StateWaiting, Work: loop.Work{Questions: []ask.Question{{}}}},
 		{LoopID: "unchecked", State: loop.StatePaused, Condition: loop.Condition{Pause: loop.Pause{Unchecked: "why"}}}, {LoopID: "failed", State: loop.StateFailed},
 	}
 	SortSeen(loops)

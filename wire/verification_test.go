@@ -57,7 +57,7 @@ func TestAReviewIsToldInItsOwnWords(t *testing.T) {
 func TestTheLineSaysForHowLongItIsVerified(t *testing.T) {
 	began := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	now := began.Add(12345 * time.Millisecond)
-	st := loop.Status{State: loop.StateRunning, Iteration: 3, Condition: loop.Condition{Refuted: 2}, Tool: &loop.ToolStatus{Call: loop.CheckCall("go test ./..."), StartedAt: began}}
+	st := loop.Status{State: loop.StateRunning, Iteration: 3, Condition: loop.Condition{Refuted: 2}, Work: loop.Work{Tool: &loop.ToolStatus{Call: loop.CheckCall("go test ./..."), StartedAt: began}}}
 	for want, at := range map[string]time.Time{"3 · refuted 2x · verifying 12s: go test ./...": now, "3 · refuted 2x · verifying go test ./...": {}} {
 		if got := Line(st, nil, at); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -128,12 +128,10 @@ func exampleLoop(tokens stream.Tokens) wire.LoopStatus {
 		LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: loop.StateRunning, Iteration: 3,
 		Limits:     loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5},
 		NoProgress: 3, Sandbox: "bubblewrap",
-		Times: loop.Times{StartedAt: wire.Noon, IterationStartedAt: wire.Noon.Add(time.Minute)}, Spent: 12 * time.Minute,
+		Times: loop.Times{StartedAt: wire.Noon, IterationStartedAt: wire.Noon.Add(time.Minute)}, Usage: loop.Usage{Spent: 12 * time.Minute, Cost: stream.USD(1.42), IterationCost: stream.USD(0.31), Tokens: tokens, Context: 60000, ContextSize: 200000, Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.49, ResetsAt: wire.Noon.Add(time.Hour)}}},
 		Session: stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4"},
-		Cost:    stream.USD(1.42), IterationCost: stream.USD(0.31), Tokens: tokens, Context: 60000, ContextSize: 200000,
-		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.49, ResetsAt: wire.Noon.Add(time.Hour)}},
-		Tool: &loop.ToolStatus{StartedAt: wire.Noon.Add(time.Minute),
-			Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}},
+		Work: loop.Work{Tool: &loop.ToolStatus{StartedAt: wire.Noon.Add(time.Minute),
+			Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}}},
 		StateFile: "/w/app/.pi/ralph-loop.local.md",
 	}, true)
 }
@@ -248,11 +246,11 @@ func rareExamples(text func(string) wire.TextContent) []any {
 			Worktree: &worktree.Tree{Path: "/w/app.worktrees/build-x", Folder: "/w/app.worktrees/build-x", Branch: "ralph/build-x", Repo: "/w/app"}}, true),
 		wire.ResumeParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},
 		wire.ChangeParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Disallow: []string{"Bash(go test:*)"}},
-		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Hat: "builder", Iteration: 5, Hats: exampleHats()}, true),
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Hat: "builder", Iteration: 5, Usage: loop.Usage{Hats: exampleHats()}}, true),
 		new(wire.Projector).Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Hats: exampleHats()}),
 		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Condition: loop.Condition{Refuted: 2, Pause: loop.Pause{Unchecked: "ran no test", Deadline: wire.Noon.Add(time.Hour)}}}, true),
-		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(0.03), UnknownCosts: 4, Condition: loop.Condition{Pause: loop.Pause{Unpriced: 3}}, Limits: loop.Limits{MaxCostUSD: 1}}, true),
-		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(5.02), Condition: loop.Condition{Pause: loop.Pause{OverBudget: "your budget of $5.00 a day is used ($5.02): resume after midnight, or raise budget.per_day in your config.toml"}}}, true),
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Usage: loop.Usage{Cost: stream.USD(0.03), UnknownCosts: 4}, Condition: loop.Condition{Pause: loop.Pause{Unpriced: 3}}, Limits: loop.Limits{MaxCostUSD: 1}}, true),
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Usage: loop.Usage{Cost: stream.USD(5.02)}, Condition: loop.Condition{Pause: loop.Pause{OverBudget: "your budget of $5.00 a day is used ($5.02): resume after midnight, or raise budget.per_day in your config.toml"}}}, true),
 		wire.MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
 		wire.DiagnosticsResult{Diagnostics: []wire.Diagnostic{}, Seen: []string{}, Busy: []string{"file:///w/app/src/a.go"}, Unsaved: []string{"file:///w/app/src/b.go"}},
 		wire.Owner{PID: 4242, Host: "box"},
@@ -264,13 +262,13 @@ func rareExamples(text func(string) wire.TextContent) []any {
 		wire.Chunk{SessionUpdate: wire.KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
 		wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: "t1", Status: wire.StatusCompleted, Content: []wire.ToolContent{{"content", text("1\n2\n" + tell.LeftOut(49_871, 288_894) + "\n49999\n50000")}}, Omitted: &wire.Omitted{49_871, 288_894}},
 		new(wire.Projector).Event(exampleStep), new(wire.Projector).Event(stream.ToolResult{ID: exampleStep.ID, Output: "In parse.go.", Spent: stream.Spent{Cost: stream.USD(0.0042), Tokens: 8100, Duration: stream.Duration(12 * time.Second)}}),
-		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Agents: loop.AtWork{{Call: exampleStep, StartedAt: wire.Noon}}}, true),
+		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Work: loop.Work{Agents: loop.AtWork{{Call: exampleStep, StartedAt: wire.Noon}}}}, true),
 		wire.Promise{SessionUpdate: wire.KindPromise, NearMiss: loop.NearMiss{Found: "DOEN", Expected: "DONE"}},
 		wire.Raw(`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"ok","lastMessage":"All done."}`), // no more than has to be there
-		wire.StatusOf(loop.Status{Folder: "/w/app", State: wire.StateIdle, Last: &loop.End{
+		wire.StatusOf(loop.Status{Folder: "/w/app", State: wire.StateIdle, Ended: loop.Ended{Last: &loop.End{
 			Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Verified: "go test ./... passed", Changes: &changes.Summary{Files: 4, Added: 12, Removed: 3},
 			Prompt: exampleEnd.Prompt, Account: exampleEnd.Account,
-			Status: loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateEnded, StopReason: loop.StopPromise, EndedAt: wire.Noon}}}, false),
+			Status: loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateEnded, Ended: loop.Ended{StopReason: loop.StopPromise, EndedAt: wire.Noon}}}}}, false),
 		wire.End{SessionUpdate: wire.KindEnd, End: loop.End{Reason: loop.StopPromise, Guards: "check.sh, a_test.go (added)"}},
 		wire.End{SessionUpdate: wire.KindEnd, End: loop.End{Reason: loop.StopPermissionDenied, Unknown: 1, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -r build"}}}},
 	}

@@ -62,7 +62,7 @@ func TestAnIterationSaysHowItStands(t *testing.T) {
 	r := loopOf("f1", fleet.Running)
 	r.Attempt, r.Worker = 4, "box"
 	q := ask.Question{ID: "q1", Kind: ask.Permission, Tool: "Bash", Title: "Bash make"}
-	shown := wire.StatusOf(loop.Status{LoopID: "ralph-1", Folder: "/box/tree", State: loop.StateWaiting, Iteration: 4, Questions: []ask.Question{q}, Allowed: []string{"Edit(src/*)"}, StateFile: "/box/tree/.pi/x"}, true)
+	shown := wire.StatusOf(loop.Status{LoopID: "ralph-1", Folder: "/box/tree", State: loop.StateWaiting, Iteration: 4, Work: loop.Work{Questions: []ask.Question{q}, Allowed: []string{"Edit(src/*)"}}, StateFile: "/box/tree/.pi/x"}, true)
 	d := New(Options{Dir: "/s/seen"})
 	l := d.statusOf(r, fleet.Shown{ID: "f1", Attempt: 4, Status: lsptest.JSON(shown)}, false)
 	if text := string(lsptest.JSON(l)); strings.Contains(text, "/box/") || strings.Contains(text, "ralph-1") {
@@ -103,7 +103,7 @@ func TestAStatusIsBounded(t *testing.T) {
 	}
 	b := newBus(records...)
 	d, s := connected(t, b)
-	asks := lsptest.JSON(wire.StatusOf(loop.Status{State: loop.StateWaiting, Questions: []ask.Question{{ID: "q1", Kind: ask.Permission, Title: "Bash make"}}}, true))
+	asks := lsptest.JSON(wire.StatusOf(loop.Status{State: loop.StateWaiting, Work: loop.Work{Questions: []ask.Question{{ID: "q1", Kind: ask.Permission, Title: "Bash make"}}}}, true))
 	b.shown <- fleet.Shown{ID: "f1", Attempt: 1, Status: asks} // of an attempt that is lost
 	b.shown <- fleet.Shown{ID: "f2", Attempt: 2, Status: asks}
 	var loops []wire.LoopStatus

@@ -25,10 +25,10 @@ func TestLoopsOfOtherMachinesCall(t *testing.T) {
 	asks.Questions[0].ID, asks.Questions[0].Title = "q1", secret
 	runs.Busy, pausing.Busy, queued.Busy = true, true, false
 	waits := func(d time.Duration) wire.LoopStatus {
-		return status(loop.Status{State: loop.StateWaiting, Retry: &loop.RetryStatus{Reason: loop.WaitRateLimit, ResumeAt: time.Now().Add(d)}})
+		return status(loop.Status{State: loop.StateWaiting, Work: loop.Work{Retry: &loop.RetryStatus{Reason: loop.WaitRateLimit, ResumeAt: time.Now().Add(d)}}})
 	}
 	over := func(why loop.StopReason) wire.LoopStatus {
-		return status(loop.Status{State: why.Ending().State, StopReason: why, EndedAt: time.Unix(1_700_000_000, 0)})
+		return status(loop.Status{State: why.Ending().State, Ended: loop.Ended{StopReason: why, EndedAt: time.Unix(1_700_000_000, 0)}})
 	}
 	paused := status(loop.Status{State: loop.StatePaused})
 	for name, tt := range map[string]struct {
@@ -38,8 +38,8 @@ func TestLoopsOfOtherMachinesCall(t *testing.T) {
 		"done":              {[]wire.LoopStatus{queued, runs, over(loop.StopPromise), over(loop.StopPromise)}, "end ok done after 3 iterations"},
 		"a limit":           {[]wire.LoopStatus{runs, over(loop.StopMaxCost)}, "end warning stopped after 3 iterations: cost limit reached"},
 		"failed":            {[]wire.LoopStatus{runs, over(loop.StopFailures)}, "failed error failed after 3 iterations"},
-		"by its workers":    {[]wire.LoopStatus{queued, status(loop.Status{State: loop.StateFailed, StopReason: "worker_failures"})}, "failed error ended after 3 iterations: worker failures"},
-		"failed twice":      {[]wire.LoopStatus{runs, over(loop.StopFailures), runs, status(loop.Status{State: loop.StateFailed, StopReason: loop.StopFailures})}, "failed error failed after 3\nfailed error failed after 3"},
+		"by its workers":    {[]wire.LoopStatus{queued, status(loop.Status{State: loop.StateFailed, Ended: loop.Ended{StopReason: "worker_failures"}})}, "failed error ended after 3 iterations: worker failures"},
+		"failed twice":      {[]wire.LoopStatus{runs, over(loop.StopFailures), runs, status(loop.Status{State: loop.StateFailed, Ended: loop.Ended{StopReason: loop.StopFailures}})}, "failed error failed after 3\nfailed error failed after 3"},
 		"cancelled":         {[]wire.LoopStatus{runs, over(loop.StopCancelled)}, ""},
 		"known as ended":    {[]wire.LoopStatus{over(loop.StopPromise)}, ""},
 		"asks":              {[]wire.LoopStatus{runs, asks, asks, runs, asks}, "question warning it has a question"},

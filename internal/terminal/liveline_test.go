@@ -16,7 +16,7 @@ func init() { time.Local = time.UTC }
 func TestLiveLine(t *testing.T) {
 	running := loop.Status{
 		State: loop.StateRunning, Iteration: 3, Limits: loop.Limits{MaxIterations: 50},
-		Cost: stream.USD(1.42), Elapsed: 133*time.Second + 400*time.Millisecond, Session: stream.SessionStart{Model: "opus"},
+		Usage: loop.Usage{Cost: stream.USD(1.42), Elapsed: 133*time.Second + 400*time.Millisecond}, Session: stream.SessionStart{Model: "opus"},
 	}
 	with := func(change func(*loop.Status)) loop.Status {
 		st := running
@@ -117,7 +117,7 @@ func TestScreenWithoutLiveLineWritesNoCodes(t *testing.T) {
 func TestEveryReasonToWaitIsSaid(t *testing.T) {
 	for _, reason := range loop.WaitReasons() {
 		for _, wait := range []time.Duration{5 * time.Second, 10 * time.Minute} {
-			st := loop.Status{State: loop.StateWaiting, Iteration: 3, Retry: &loop.RetryStatus{Reason: reason, ResumeAt: begun.Add(wait)}}
+			st := loop.Status{State: loop.StateWaiting, Iteration: 3, Work: loop.Work{Retry: &loop.RetryStatus{Reason: reason, ResumeAt: begun.Add(wait)}}}
 			for place, said := range map[string]string{
 				"the live line": LiveLine(st, 0, begun, 200, Palette{}),
 				"the log":       play(t, []step{{own: loop.StateChanged{State: loop.StateWaiting, Reason: reason, ResumeAt: begun.Add(wait)}}}, Console, Config{}),

@@ -91,7 +91,7 @@ func playWith(s, name string, cfg Config) string {
 	st.HandleLoop(loop.End{Reason: loop.StopPromise, Promise: s})
 	st.Note(Line(s))
 	st.Close()
-	out.WriteString(LiveLine(loop.Status{Iteration: 1, LastLine: s, Session: stream.SessionStart{Model: s}}, 0, begun, 60, cfg.Palette))
+	out.WriteString(LiveLine(loop.Status{Iteration: 1, Work: loop.Work{LastLine: s}, Session: stream.SessionStart{Model: s}}, 0, begun, 60, cfg.Palette))
 	return out.String() + FailureText(loop.End{Reason: loop.StopFailures, Error: s})
 }
 

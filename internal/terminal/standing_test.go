@@ -13,7 +13,7 @@ func TestTheStatusSaysWhyALoopWaits(t *testing.T) {
 	begun := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	for _, reason := range loop.WaitReasons() {
 		for _, wait := range []time.Duration{5 * time.Second, 10 * time.Minute} {
-			st := loop.Status{State: loop.StateWaiting, Iteration: 3, Retry: &loop.RetryStatus{Reason: reason, ResumeAt: begun.Add(wait)}}
+			st := loop.Status{State: loop.StateWaiting, Iteration: 3, Work: loop.Work{Retry: &loop.RetryStatus{Reason: reason, ResumeAt: begun.Add(wait)}}}
 			var status strings.Builder
 			PrintStatus(&status, Palette{}, st, begun)
 			want := loop.WaitText(reason)

@@ -360,7 +360,7 @@ func TestPrettyOnATerminal(t *testing.T) {
 		var out bytes.Buffer
 		s := teller{Style: newPretty(Config{Out: &out, Width: func() int { return 60 }, terminal: true})}
 		s.Live(func() loop.Status {
-			return loop.Status{State: loop.StateRunning, Iteration: 1, Cost: stream.USD(0.5)}
+			return loop.Status{State: loop.StateRunning, Iteration: 1, Usage: loop.Usage{Cost: stream.USD(0.5)}}
 		})
 		time.Sleep(time.Second + time.Millisecond) // of the test's own clock
 		s.Handle(bash("t1", "go test ./..."))

@@ -26,8 +26,8 @@ func limitKeys() string {
 // TestDiagnostics has documents with what is to be said about them; « and »
 // enclose the places, in the same order.
 func TestDiagnostics(t *testing.T) {
-	interrupted := withLoop(loop.Status{State: loop.StateInterrupted, StopReason: loop.StopInterrupted, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}})
-	failed := withLoop(loop.Status{State: loop.StateFailed, StopReason: loop.StopFailures, Error: "500", Iteration: 3, Limits: loop.Limits{MaxIterations: 50}})
+	interrupted := withLoop(loop.Status{State: loop.StateInterrupted, Ended: loop.Ended{StopReason: loop.StopInterrupted}, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}})
+	failed := withLoop(loop.Status{State: loop.StateFailed, Ended: loop.Ended{StopReason: loop.StopFailures, Error: "500"}, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}})
 	driven := withLoop(loop.Status{State: loop.StateRunning})
 	noPi := &docWorld{missing: map[string]string{"pi": "npm install pi"}}
 	tests := []struct {

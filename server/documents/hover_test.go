@@ -15,7 +15,7 @@ import (
 // TestHover has documents with the cursor as ‸ and the hover's range between « and ».
 func TestHover(t *testing.T) {
 	maxIterations := "How often the agent runs in total."
-	running := withLoop(loop.Status{State: loop.StateRunning, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Cost: stream.USD(1.42)})
+	running := withLoop(loop.Status{State: loop.StateRunning, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Usage: loop.Usage{Cost: stream.USD(1.42)}})
 	tests := []struct {
 		name  string
 		uri   uri.URI
@@ -28,9 +28,9 @@ func TestHover(t *testing.T) {
 		{"its value", stateURI, "---\nmax_iterations: «0‸» # 😀\n---\nx", nil, "**max_iterations**: whole number, default `50`\n\n" + maxIterations + "\n\nNow: no limit."},
 		{"no promise", stateURI, "---\ncompletion_promise: «n‸ull»\n---\nx", nil, "**completion_promise**: text, default `null`\n\nThe statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does.\n\nNow: none."},
 		{"with a loop", stateURI, "---\n«hat‸»: a\n---\nx", running, "**hat**: text\n\nThe role that the loop was started with.\n\nThe loop: 3/50 · $1.42."},
-		{"with a loop that failed", stateURI, "---\n«hat‸»: a\n---\nx", withLoop(loop.Status{State: loop.StateFailed, StopReason: loop.StopFailures, Iteration: 3}),
+		{"with a loop that failed", stateURI, "---\n«hat‸»: a\n---\nx", withLoop(loop.Status{State: loop.StateFailed, Ended: loop.Ended{StopReason: loop.StopFailures}, Iteration: 3}),
 			"**hat**: text\n\nThe role that the loop was started with.\n\nThe loop: failed at 3: too many failures in a row."},
-		{"with a loop that ended", stateURI, "---\n«hat‸»: a\n---\nx", withLoop(loop.Status{State: loop.StateEnded, StopReason: loop.StopMaxCost, Iteration: 3}),
+		{"with a loop that ended", stateURI, "---\n«hat‸»: a\n---\nx", withLoop(loop.Status{State: loop.StateEnded, Ended: loop.Ended{StopReason: loop.StopMaxCost}, Iteration: 3}),
 			"**hat**: text\n\nThe role that the loop was started with.\n\nThe loop: stopped: cost limit reached."},
 		{"unknown key", stateURI, "---\nco‸lour: 3\n---\nx", nil, ""},
 		{"behind the front matter", stateURI, "---\nhat: a\n---\nmax_‸iterations: 3", nil, ""},

@@ -24,8 +24,8 @@ const badStateURI = uri.URI("bad")
 
 func TestCodeLens(t *testing.T) {
 	at := func(state loop.State, reason loop.StopReason) *docWorld {
-		return withLoop(loop.Status{LoopID: "a", Folder: "/w", State: state, StopReason: reason, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Cost: stream.USD(1.42),
-			Retry: &loop.RetryStatus{Reason: "rate_limit", ResumeAt: someTime}})
+		return withLoop(loop.Status{LoopID: "a", Folder: "/w", State: state, Ended: loop.Ended{StopReason: reason}, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Usage: loop.Usage{Cost: stream.USD(1.42)},
+			Work: loop.Work{Retry: &loop.RetryStatus{Reason: "rate_limit", ResumeAt: someTime}}})
 	}
 	pausing := withLoop(loop.Status{LoopID: "a", Folder: "/w", State: loop.StateRunning, Condition: loop.Condition{Pausing: true}})
 	nameless := withLoop(loop.Status{Folder: "/w", State: loop.StateRunning, Iteration: 3})

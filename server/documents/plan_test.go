@@ -41,7 +41,7 @@ func inPlan(name string) *docWorld {
 
 // afterLoop is such a folder with a loop that did some of it.
 func afterLoop(state loop.State) *docWorld {
-	s := loop.Status{LoopID: "a", Folder: "/w", Plan: "PLAN.md", State: state, StopReason: loop.StopMaxIterations, Iteration: 4, Limits: loop.Limits{MaxIterations: 9},
+	s := loop.Status{LoopID: "a", Folder: "/w", Plan: "PLAN.md", State: state, Ended: loop.Ended{StopReason: loop.StopMaxIterations}, Iteration: 4, Limits: loop.Limits{MaxIterations: 9},
 		Session: stream.SessionStart{Backend: "pi"}, Tasks: plan.Book{Accepted: []string{"make"}}}
 	w := withLoop(s)
 	w.plans = Plans{Loop: s, Deeds: map[string]Deed{"one": {Iteration: 2, Cost: stream.USD(0.12)}, "by a hat": {Iteration: 3}, "open": {Iteration: 4}}}

@@ -102,14 +102,14 @@ func TestReportText(t *testing.T) {
 		want    string
 		percent int // -1: none
 	}{
-		{"text", loop.Status{State: loop.StateRunning, Iteration: 26, Limits: limits, LastLine: "Now the tests."}, nil, "26/50 · Now the tests.", 50},
-		{"unlimited", loop.Status{State: loop.StateRunning, Iteration: 4, LastLine: "x"}, nil, "4 · x", -1},
-		{"part of the cost is unknown", loop.Status{State: loop.StateRunning, Iteration: 1, Cost: stream.USD(2), UnknownCosts: 4}, nil, "1 · $2.00 and 4 runs of unknown cost · working", -1},
+		{"text", loop.Status{State: loop.StateRunning, Iteration: 26, Limits: limits, Work: loop.Work{LastLine: "Now the tests."}}, nil, "26/50 · Now the tests.", 50},
+		{"unlimited", loop.Status{State: loop.StateRunning, Iteration: 4, Work: loop.Work{LastLine: "x"}}, nil, "4 · x", -1},
+		{"part of the cost is unknown", loop.Status{State: loop.StateRunning, Iteration: 1, Usage: loop.Usage{Cost: stream.USD(2), UnknownCosts: 4}}, nil, "1 · $2.00 and 4 runs of unknown cost · working", -1},
 		{"no iteration yet", loop.Status{State: loop.StateStarting, Limits: limits}, nil, "1/50 · starting", 0},
 		{"the limit was lowered", loop.Status{State: loop.StateRunning, Iteration: 7, Limits: loop.Limits{MaxIterations: 2}}, nil, "7/2 · working", 100},
-		{"tool without input", loop.Status{State: loop.StateRunning, Iteration: 1, Tool: &loop.ToolStatus{Call: stream.ToolCall{Name: "ask"}}, LastLine: "x"}, nil, "1 · ask", -1},
-		{"error", loop.Status{State: loop.StateRunning, Iteration: 1, LastLine: "x"}, &problem, "1 · error: 529 overloaded", -1},
-		{"rate limit", loop.Status{State: loop.StateWaiting, Iteration: 1, Retry: &loop.RetryStatus{Reason: "rate_limit", ResumeAt: time.Date(2026, 1, 2, 14, 5, 0, 0, time.Local)}}, nil, "1 · waiting (rate limit) until 14:05", -1},
+		{"tool without input", loop.Status{State: loop.StateRunning, Iteration: 1, Work: loop.Work{Tool: &loop.ToolStatus{Call: stream.ToolCall{Name: "ask"}}, LastLine: "x"}}, nil, "1 · ask", -1},
+		{"error", loop.Status{State: loop.StateRunning, Iteration: 1, Work: loop.Work{LastLine: "x"}}, &problem, "1 · error: 529 overloaded", -1},
+		{"rate limit", loop.Status{State: loop.StateWaiting, Iteration: 1, Work: loop.Work{Retry: &loop.RetryStatus{Reason: "rate_limit", ResumeAt: time.Date(2026, 1, 2, 14, 5, 0, 0, time.Local)}}}, nil, "1 · waiting (rate limit) until 14:05", -1},
 		{"paused", loop.Status{State: loop.StatePaused, Iteration: 1}, nil, "1 · paused", -1},
 		{"cancelling", loop.Status{State: loop.StateCancelling, Iteration: 1}, nil, "1 · stopping", -1},
 	}
@@ -250,7 +250,7 @@ func TestFloodOfErrors(t *testing.T) {
 func TestSameTextIsNotToldTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &clienttest.Editor{Is: progressClient}
-		f := progressFeed(ed, &shownLoop{s: loop.Status{State: loop.StateRunning, LastLine: "same"}})
+		f := progressFeed(ed, &shownLoop{s: loop.Status{State: loop.StateRunning, Work: loop.Work{LastLine: "same"}}})
 		for range 100 {
 			say(f, "x")
 			f.HandleLoop(loop.StateChanged{State: loop.StateRunning})

@@ -16,7 +16,7 @@ import (
 func TestASilentAgentIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		l := &shownLoop{s: loop.Status{State: loop.StateRunning, LastSign: begun}}
+		l := &shownLoop{s: loop.Status{State: loop.StateRunning, Work: loop.Work{LastSign: begun}}}
 		var told []string
 		var mu sync.Mutex
 		f := newFeed(&clienttest.Editor{Is: clienttest.Full}, func(now bool) {

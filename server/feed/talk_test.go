@@ -28,7 +28,7 @@ func TestWhatBecomesOfWords(t *testing.T) {
 		{loop.StateEnded, loop.StopMaxIterations, "pi", "Raise to 6 iterations and Go On say, Start prompt"},
 		{loop.StateInterrupted, loop.StopInterrupted, "pi", "Resume say"},
 	} {
-		s := loop.Status{LoopID: "ralph-a", Folder: "/w/app", State: tt.state, StopReason: tt.reason, Iteration: 3, Limits: loop.Limits{MaxIterations: 3}, Session: stream.SessionStart{Backend: tt.agent}}
+		s := loop.Status{LoopID: "ralph-a", Folder: "/w/app", State: tt.state, Ended: loop.Ended{StopReason: tt.reason}, Iteration: 3, Limits: loop.Limits{MaxIterations: 3}, Session: stream.SessionStart{Backend: tt.agent}}
 		var got []string
 		for _, talk := range Talks(wire.StatusOf(s, true), s) {
 			got = append(got, talk.Title+" "+talk.Key)
@@ -50,7 +50,7 @@ func TestWhatBecomesOfWords(t *testing.T) {
 // The next loop works by the limits and the promise of the one before, and with its agent, whoever wrote the prompt.
 func TestTheNextLoopTakesOverFromTheOneBefore(t *testing.T) {
 	done := loop.Status{
-		LoopID: "ralph-a", Folder: "/w/app", State: loop.StateEnded, StopReason: loop.StopPromise, Promise: "DONE", Session: stream.SessionStart{Backend: "claude", Model: "m"},
+		LoopID: "ralph-a", Folder: "/w/app", State: loop.StateEnded, Ended: loop.Ended{StopReason: loop.StopPromise}, Promise: "DONE", Session: stream.SessionStart{Backend: "claude", Model: "m"},
 		Limits: loop.Limits{MaxIterations: 3, MaxCostUSD: 2},
 	}
 	next := func(s loop.Status) wire.StartParams {

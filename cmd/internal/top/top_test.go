@@ -286,8 +286,8 @@ func (c *talk) isGolden(name string) {
 func running() loop.Status {
 	return loop.Status{
 		LoopID: "ralph-parser", Folder: "/home/me/parser", State: loop.StateRunning, Iteration: 3, Title: "Mend the parser so that all tests pass",
-		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10}, Cost: stream.USD(1.42), Times: loop.Times{StartedAt: noon.Add(-time.Hour), IterationStartedAt: noon.Add(-2 * time.Minute)},
-		Session: stream.SessionStart{Backend: "claude", Model: "opus"}, Tool: &loop.ToolStatus{Call: stream.ToolCall{ID: "t", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}, StartedAt: noon},
+		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10}, Usage: loop.Usage{Cost: stream.USD(1.42)}, Times: loop.Times{StartedAt: noon.Add(-time.Hour), IterationStartedAt: noon.Add(-2 * time.Minute)},
+		Session: stream.SessionStart{Backend: "claude", Model: "opus"}, Work: loop.Work{Tool: &loop.ToolStatus{Call: stream.ToolCall{ID: "t", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}, StartedAt: noon}},
 	}
 }
 
@@ -299,8 +299,8 @@ func asking() loop.Status {
 
 func ended() loop.Status {
 	end := loop.End{Reason: loop.StopPromise, Iterations: 2, Cost: stream.USD(0.4), Duration: stream.Duration(time.Minute)}
-	end.Status = loop.Status{LoopID: "ralph-docs", Folder: "/home/me/docs", Title: "Proofread the manual", State: loop.StateEnded, StopReason: loop.StopPromise, Iteration: 2, GivenUp: true}
-	st := loop.Status{LoopID: "ralph-docs", Folder: "/home/me/docs", State: wire.StateIdle, Last: &end}
+	end.Status = loop.Status{LoopID: "ralph-docs", Folder: "/home/me/docs", Title: "Proofread the manual", State: loop.StateEnded, Ended: loop.Ended{StopReason: loop.StopPromise, GivenUp: true}, Iteration: 2}
+	st := loop.Status{LoopID: "ralph-docs", Folder: "/home/me/docs", State: wire.StateIdle, Ended: loop.Ended{Last: &end}}
 	return st
 }
 

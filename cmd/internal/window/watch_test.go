@@ -90,7 +90,7 @@ func (d *driver) serve(log *journal.Log) {
 
 func (d *driver) ID() string { return loopID }
 func (d *driver) Status() loop.Status {
-	return loop.Status{LoopID: loopID, Folder: d.dir, State: loop.StateRunning, Questions: d.open}
+	return loop.Status{LoopID: loopID, Folder: d.dir, State: loop.StateRunning, Work: loop.Work{Questions: d.open}}
 }
 
 func (d *driver) Do(_ int, q loop.Request) loop.Reply {

@@ -260,7 +260,7 @@ func TestAUserAnswersAgents(t *testing.T) {
 	}
 	push := ask.Question{ID: "q1", Kind: ask.Permission, Tool: "Bash", Title: "Bash git push", Detail: "git push\norigin", Rule: "Bash(git push:*)"}
 	pick := ask.Question{ID: "q2", Kind: ask.Select, Title: "Which one?", Options: []string{"left", "right"}}
-	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Questions: []ask.Question{push, pick}})
+	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Work: loop.Work{Questions: []ask.Question{push, pick}}})
 	u.says("answer idle", "no agent asks anything")
 	u.says("answer one", "Bash git push [q1] git push origin", "loop (Bash(git push:*))", "[q2]", "1: left 2: right")
 	u.refuses("answer one once", "2 questions are open: say which one is meant")
@@ -269,7 +269,7 @@ func TestAUserAnswersAgents(t *testing.T) {
 	told("answer one q1 loop", "allowed: Bash git push; from now on in this loop: Bash(git push:*)", "q1", ask.Answer{Kind: ask.ForLoop})
 	told("answer one q1 deny not that", "denied: Bash git push: not that", "q1", ask.Answer{Kind: ask.Deny, Text: "not that"})
 	told("answer one q2 the left one", "answered: Which one?: the left one", "q2", ask.Answer{Kind: ask.Value, Text: "the left one"})
-	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Questions: []ask.Question{push}})
+	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Work: loop.Work{Questions: []ask.Question{push}}})
 	told("answer one once", "allowed once: Bash git push", "q1", ask.Answer{Kind: ask.Once})
 	u.says("next one", "one "+wire.NextText(3))
 }

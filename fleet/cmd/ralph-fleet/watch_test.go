@@ -96,7 +96,7 @@ func (y *yard) commit(id string, attempt int, o fleet.Outcome, lines ...string) 
 // asks shows a question of a loop's iteration.
 func (y *yard) asks(id string, attempt int, questions ...ask.Question) {
 	y.t.Helper()
-	l := wire.StatusOf(loop.Status{LoopID: "ralph-1", Folder: "/box", State: loop.StateWaiting, Iteration: 1, Questions: questions}, true)
+	l := wire.StatusOf(loop.Status{LoopID: "ralph-1", Folder: "/box", State: loop.StateWaiting, Iteration: 1, Work: loop.Work{Questions: questions}}, true)
 	y.must(y.bus.Show(y.t.Context(), fleet.Shown{ID: id, Attempt: attempt, Status: lsptest.JSON(l)}))
 }
 

@@ -18,7 +18,7 @@ type Bars struct {
 	Methods int // of a type, with those of types of its package that it embeds; by their names: one for each platform counts once
 	Fields  int // of a struct
 	Lines   int // of a package
-	// Excused are those above a bar, with what they may have: "changes.Store" methods, "loop.Status fields", "loop" lines.
+	// Excused are those above a bar, with what they may have: "changes.Store" methods, "loop.End fields", "loop" lines.
 	// The list only shrinks.
 	Excused map[string]int
 }
