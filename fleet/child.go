@@ -39,8 +39,8 @@ func (w *Worker) startChild(a *attempt, tree, promptFile string, say func(line [
 		args = append(args, inWalls)
 	}
 	args = slices.Concat(args, a.Flags, a.Changed)
-	if limit := a.Limits().MaxCostUSD; limit > 0 && a.LostUSD > 0 { // it doesn't know of that
-		args = append(args, fmt.Sprintf("--max-cost=%.4f", limit-a.LostUSD))
+	if limit := a.Limits().MaxCostUSD; limit > 0 && a.LostUSD+a.Forgotten > 0 { // it doesn't know of that
+		args = append(args, fmt.Sprintf("--max-cost=%.4f", limit-a.LostUSD-a.Forgotten))
 	}
 	if a.child = w.checkouts.left.Take(a.ID); a.child != nil {
 		if len(a.Guidance) == 0 && a.child.Fits(args, a.lease) { // else guidance would be told to the iteration behind this one
@@ -67,14 +67,20 @@ func (a *attempt) endChild() {
 	}
 }
 
-// outcome says what a child came to: by its exit, its last words, and the state that it left. What it
+// outcome says what a child of an attempt came to: by its exit, its last words, and the state that it left. What it
 // has cost is said with an error too.
-func outcome(c *child.Child, exit error, tree string) (o Outcome, limited bool, err error) {
+func outcome(r Record, c *child.Child, exit error, tree string) (o Outcome, limited bool, err error) {
 	said, begun := c.Said()
 	if o.CostOpen = begun; said.Reason == "" {
 		return o, false, fmt.Errorf("%s (it ended with %w, and didn't say how its loop stands)", cmp.Or(c.Words(), "ralph-lsp said nothing"), cmp.Or(exit, errors.New("success")))
 	}
-	o.CostOpen, o.CostUSD = !said.Cost.Known, said.Cost.USD
+	o.CostOpen, o.Unknown = !said.Cost.Known || said.Unknown > r.Unknown, max(said.Unknown, r.Unknown)
+	// Its sum is of all iterations that its state knows. An older version may have written that state, and had its sums
+	// elsewhere: what the record has beyond the child's sum counts besides.
+	if o.Forgotten = r.CostUSD + c.Spent() - said.Cost.USD; o.Forgotten < 1e-9 {
+		o.Forgotten = 0
+	}
+	o.CostUSD = said.Cost.USD + o.Forgotten
 	if said.Reason.Ending().OfMachine {
 		return o, false, errors.New(cmp.Or(said.Text, string(said.Reason)))
 	}

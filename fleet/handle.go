@@ -125,6 +125,14 @@ func (h *Handle) Update(p loop.Patch) error {
 	return err
 }
 
+// Reserve changes what the loop's iterations to come reserve, in dollars.
+func (h *Handle) Reserve(usd float64) error {
+	return h.change(func(r *Record) error {
+		r.Task.Reserve = usd
+		return r.Fits()
+	})
+}
+
 // Disallow implements loop.Handle, for the iteration that runs.
 func (h *Handle) Disallow(rule string) error {
 	_, err := h.ask(loop.Request{Do: loop.DoDisallow, Steering: loop.Steering{Text: rule}})

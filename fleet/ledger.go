@@ -37,15 +37,16 @@ func (l Limits) Lasts() time.Duration { return cmp.Or(l.Lease, DefaultLease) }
 // limit holds together is in parts of its own: their writers don't meet. The limits, and what isn't of one loop, are in
 // the common part. LedgerOf adds them up.
 type Ledger struct {
-	Limits  Limits                 `json:"limits"`
-	Spent   float64                `json:"spent"`           // dollars, of attempts that are settled
-	Running map[string]Reservation `json:"running"`         // by the loop's id
-	Held    map[string]time.Time   `json:"held,omitempty"`  // keys that a provider refuses, until when
-	Begun   []Minute               `json:"begun,omitempty"` // iterations of the last hour
-	Swept   time.Time              `json:"swept,omitzero"`  // when somebody last looked for what nobody wants any more
-	Parts   []string               `json:"parts,omitempty"` // of the common part: the others that there are
-	Needs   []string               `json:"needs,omitempty"` // what later versions can do, without which a worker begins nothing
-	Rest    rest                   `json:",embed"`
+	Limits    Limits                 `json:"limits"`
+	Spent     float64                `json:"spent"`               // dollars, of attempts that are settled
+	Running   map[string]Reservation `json:"running"`             // by the loop's id
+	Held      map[string]time.Time   `json:"held,omitempty"`      // keys that a provider refuses, until when
+	Begun     []Minute               `json:"begun,omitempty"`     // iterations of the last hour
+	Swept     time.Time              `json:"swept,omitzero"`      // when somebody last looked for what nobody wants any more
+	Parts     []string               `json:"parts,omitempty"`     // of the common part: the others that there are
+	Corrected []Correction           `json:"corrected,omitempty"` // of the common part: the last ones, oldest first
+	Needs     []string               `json:"needs,omitempty"`     // what later versions can do, without which a worker begins nothing
+	Rest      rest                   `json:",embed"`
 }
 
 // Reservation is what an attempt may cost, until it is settled.
@@ -54,6 +55,39 @@ type Reservation struct {
 	Key     string  `json:"key"`
 	USD     float64 `json:"usd,omitempty"`
 	Rest    rest    `json:",embed"`
+}
+
+// Correction is what an operator has added to what was spent, or taken off it.
+type Correction struct {
+	At     time.Time `json:"at"`
+	USD    float64   `json:"usd"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason"`
+	Rest   rest      `json:",embed"`
+}
+
+// maxCorrections is how many of them are kept.
+const maxCorrections = 50
+
+// Correct changes what was spent by a sum, and keeps why. Less than nothing can't have been spent.
+func Correct(ctx context.Context, bus Bus, c Correction) error {
+	c.Reason = strings.TrimSpace(clip(c.Reason))
+	if c.Reason == "" || c.USD == 0 || math.IsNaN(c.USD) || math.IsInf(c.USD, 0) {
+		return errors.New("a correction needs a sum and a reason")
+	}
+	whole, err := LedgerOf(ctx, bus)
+	if err != nil {
+		return err
+	}
+	if cents(whole.Spent+c.USD) < 0 {
+		return fmt.Errorf("%s were spent, so no more than that can be taken off", tell.USD(whole.Spent))
+	}
+	return ChangeLedger(ctx, bus, func(l *Ledger) bool {
+		l.Spent += c.USD // its parts have the rest
+		l.Corrected = append(slices.Clone(l.Corrected), c)
+		l.Corrected = l.Corrected[max(len(l.Corrected)-maxCorrections, 0):]
+		return true
+	})
 }
 
 // Minute counts the iterations that began in a minute.
@@ -227,14 +261,22 @@ func (l *Ledger) Hold(key string, until time.Time) {
 	}
 }
 
-// Reserve lets a loop's next attempt begin, and reserves what it may cost; else it says how long to wait, and why. lease
-// is that of the limits, which say in which part. The other parts are read before: nothing more is reserved there under
+// Admission says whether an attempt may begin.
+type Admission struct {
+	Wait      time.Duration // before it is tried again; 0: it has begun
+	Why       string
+	Lease     time.Duration // of the limits
+	HasBudget bool
+}
+
+// Reserve lets a loop's next attempt begin, and reserves what it may cost. The limits say in which part. The other parts are read before: nothing more is reserved there under
 // these limits, so what has ended since still counts as reserved.
-func Reserve(ctx context.Context, bus Bus, r Record, now func() time.Time) (lease, wait time.Duration, why string, err error) {
+func Reserve(ctx context.Context, bus Bus, r Record, now func() time.Time) (a Admission, err error) {
 	common, _, err := bus.Ledger(ctx, CommonPart)
 	if err != nil {
-		return 0, 0, "", err
+		return a, err
 	}
+	a.Lease, a.HasBudget = common.Limits.Lasts(), common.Limits.MaxUSD > 0
 	part, others := common.Limits.partOf(r.Task), []Ledger(nil)
 	if isFree := part == r.parts()[0]; !isFree {
 		others, err = partsOf(ctx, bus, slices.DeleteFunc(slices.Clone(common.Parts), func(p string) bool {
@@ -249,25 +291,25 @@ func Reserve(ctx context.Context, bus Bus, r Record, now func() time.Time) (leas
 		})
 	}
 	if err != nil {
-		return 0, 0, "", err
+		return a, err
 	}
 	err = changePart(ctx, bus, part, func(l *Ledger) bool {
 		whole := l.with(others)
 		if part != CommonPart {
 			whole = common.with(append(slices.Clip(others), *l))
 		}
-		if wait, why = whole.refuses(r, now()); wait == 0 {
+		if a.Wait, a.Why = whole.refuses(r, now()); a.Wait == 0 {
 			l.reserve(r, now())
 		}
-		return wait == 0
+		return a.Wait == 0
 	})
-	if err == nil && wait == 0 && r.Attempt > 0 { // a worker may have died with what it had reserved when the limits were others
+	if err == nil && a.Wait == 0 && r.Attempt > 0 { // a worker may have died with what it had reserved when the limits were others
 		_, isCommon := common.Running[r.ID]
 		err = lost(ctx, bus, r, slices.DeleteFunc(r.parts(), func(p string) bool {
 			return p == part || p == CommonPart && !isCommon || p != CommonPart && !slices.Contains(common.Parts, p)
 		}))
 	}
-	return common.Limits.Lasts(), wait, why, err
+	return a, err
 }
 
 // Settle is Ledger.Settle for an attempt that Reserve has let begin, in the part that has it.
@@ -296,7 +338,7 @@ func settle(ctx context.Context, bus Bus, parts []string, settled func(*Ledger) 
 }
 
 // reserve and settle are Reserve and Settle for one slot at a time: those of a worker needn't compete with each other.
-func (w *Worker) reserve(ctx context.Context, r Record) (lease, wait time.Duration, why string, err error) {
+func (w *Worker) reserve(ctx context.Context, r Record) (Admission, error) {
 	w.ledger.Lock()
 	defer w.ledger.Unlock()
 	return Reserve(ctx, w.Bus, r, w.now)

@@ -37,12 +37,12 @@ func TestTheSumsOfAllParts(t *testing.T) {
 						}
 					}
 				}
-				_, wait, why, err := Reserve(t.Context(), m, *r, func() time.Time { return now })
+				a, err := Reserve(t.Context(), m, *r, func() time.Time { return now })
 				full := limits.AtOnce[r.Key] > 0 && ofKey >= limits.AtOnce[r.Key] || limits.MaxUSD > 0 && sum+reserved+r.Reserve > limits.MaxUSD
-				if err != nil || wait > 0 != full {
-					t.Fatalf("seed %d: with %d of its key and $%.2f of %+v it waits %v: %q, %v", seed, ofKey, sum+reserved, limits, wait, why, err)
+				if err != nil || a.Wait > 0 != full {
+					t.Fatalf("seed %d: with %d of its key and $%.2f of %+v it waits %v: %q, %v", seed, ofKey, sum+reserved, limits, a.Wait, a.Why, err)
 				}
-				if wait == 0 {
+				if a.Wait == 0 {
 					want += reserved
 					r.Attempt++
 					running[r.ID] = r.Reserve

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -198,7 +199,7 @@ func TestWhatARemovedLoopHasReserved(t *testing.T) {
 		w := &Worker{Bus: m}
 		err := ChangeLedger(t.Context(), m, func(l *Ledger) bool { l.Limits = limits; return true })
 		if err == nil {
-			_, _, _, err = w.reserve(t.Context(), of("f1", "k", 2))
+			_, err = w.reserve(t.Context(), of("f1", "k", 2))
 		}
 		if err == nil {
 			err = w.forfeit(t.Context(), Record{Task: Task{ID: "f1"}})
@@ -228,11 +229,32 @@ func TestWhatAnAttemptReadsOfTheLedger(t *testing.T) {
 	r.Attempt = 1
 	for range 2 { // the first one makes the part
 		m.names = nil
-		if _, _, _, err := Reserve(t.Context(), m, r, func() time.Time { return noon }); err != nil {
+		if _, err := Reserve(t.Context(), m, r, func() time.Time { return noon }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if want := []string{CommonPart, r.parts()[0]}; !slices.Equal(m.names, want) {
 		t.Errorf("it reads %v, want %v", m.names, want)
+	}
+}
+
+func TestWhatWasSpentIsCorrected(t *testing.T) {
+	m := newMemory()
+	must(0, ChangeLedger(t.Context(), m, func(l *Ledger) bool { l.Limits.MaxUSD, l.Spent = 50, 100_000; return true }))
+	for _, c := range []Correction{{USD: -100_001, Reason: "x"}, {USD: -5}, {Reason: "x"}, {USD: math.NaN(), Reason: "x"}, {USD: 1, Reason: " "}} {
+		if err := Correct(t.Context(), m, c); err == nil {
+			t.Errorf("corrected by %+v", c)
+		}
+	}
+	for i := range maxCorrections + 1 {
+		must(0, Correct(t.Context(), m, Correction{At: noon, USD: -1000, By: "op", Reason: strconv.Itoa(i)}))
+	}
+	l, err := LedgerOf(t.Context(), m)
+	if err != nil || l.Spent != 49_000 || len(l.Corrected) != maxCorrections || l.Corrected[0].Reason != "1" {
+		t.Errorf("it is %+v, %v", l, err)
+	}
+	must(0, Correct(t.Context(), m, Correction{At: noon, USD: -49_000, By: "op", Reason: "none of it ran"}))
+	if a, err := Reserve(t.Context(), m, of("f1", "k", 2), func() time.Time { return noon }); err != nil || a.Wait != 0 || !a.HasBudget {
+		t.Errorf("a loop waits %+v, %v", a, err)
 	}
 }

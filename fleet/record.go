@@ -53,8 +53,10 @@ type Record struct {
 	Kept       []int     `json:"kept,omitempty"`  // attempts that have a transcript, oldest first
 	Iterations int       `json:"iterations"`
 	CostUSD    float64   `json:"costUsd,omitempty"`
-	LostUSD    float64   `json:"lostUsd,omitempty"`  // what its attempts that don't count have cost, or had reserved where nobody knows
-	CostOpen   bool      `json:"costOpen,omitempty"` // it has cost more than is known
+	LostUSD    float64   `json:"lostUsd,omitempty"`      // what its attempts that don't count have cost, or had reserved where nobody knows
+	CostOpen   bool      `json:"costOpen,omitempty"`     // it has cost more than is known
+	Forgotten  float64   `json:"forgottenUsd,omitempty"` // of CostUSD: what its state doesn't know, as another version wrote that
+	Unknown    int       `json:"unknownCosts,omitempty"` // iterations that didn't say what they cost
 	ResumeAt   time.Time `json:"resumeAt,omitzero"`
 	Reason     string    `json:"reason,omitempty"` // why it waits
 
@@ -109,8 +111,11 @@ type Outcome struct {
 	Iterations int
 	CostUSD    float64 // of the loop so far
 	CostOpen   bool
+	Forgotten  float64
+	Unknown    int
 	ResumeAt   time.Time
 	Paused     bool
+	Reason     string // why, where the loop itself didn't pause
 	StopReason string // of one that is over
 	Text       string
 	Tasks      *wire.Tasks
@@ -125,7 +130,8 @@ func (r *Record) Commit(attempt int, o Outcome, now time.Time) error {
 	r.Agent = o.Agent
 	r.Committed, r.HasState, r.Kept = attempt, o.HasState, append(slices.Clone(r.Kept), attempt)
 	r.Iterations, r.CostUSD, r.CostOpen = o.Iterations, o.CostUSD, r.CostOpen || o.CostOpen
-	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, "", clip(o.Text), 0
+	r.Forgotten, r.Unknown = o.Forgotten, o.Unknown
+	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, o.Reason, clip(o.Text), 0
 	r.FailedOn, r.Tasks = nil, cmp.Or(o.Tasks, r.Tasks)
 	r.Kept = r.Kept[max(len(r.Kept)-maxKept, 0):]
 	r.Guidance, r.Told = r.Guidance[min(o.Took, len(r.Guidance)):], r.Told+o.Took
@@ -162,10 +168,11 @@ func (r *Record) Fail(attempt int, why string, now time.Time) error {
 	return nil
 }
 
-// capped ends a loop whose cost cap is used up by attempts that don't count with the others: its iterations know only those.
+// capped ends a loop whose cost cap is used up with what its iterations don't know: attempts that don't count, and what
+// its state has forgotten.
 func (r *Record) capped(now time.Time) bool {
 	r.lose()
-	if limit := r.Limits().MaxCostUSD; limit <= 0 || r.LostUSD == 0 || cents(r.Cost()) < cents(limit) {
+	if limit := r.Limits().MaxCostUSD; limit <= 0 || r.LostUSD+r.Forgotten == 0 || cents(r.Cost()) < cents(limit) {
 		return false
 	}
 	r.Phase, r.StopReason, r.Text, r.UpdatedAt = Ended, string(loop.StopMaxCost), loop.StopMaxCost.Ending().String(), now

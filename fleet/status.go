@@ -141,7 +141,7 @@ func (r Record) sentence(now time.Time) string {
 	case r.Phase == Running:
 		return "on " + r.Worker
 	case r.Phase == Paused:
-		return "paused"
+		return "paused" + why
 	case r.Phase == Queued && r.ResumeAt.After(now):
 		return "waits until " + r.ResumeAt.Local().Format(time.TimeOnly) + why
 	case r.Phase == Queued:

@@ -146,8 +146,14 @@ func (s Submission) taskOf(fields map[string]any) (t Task, prompt string, err er
 	return t, prompt, t.Fits()
 }
 
-// Fits says whether a record has room for the task.
+// MaxReserve bounds what a loop may reserve for an iteration, in dollars: what nobody knows counts as that much.
+const MaxReserve = 100
+
+// Fits says whether a record has room for the task, and all loops' budget for what it reserves.
 func (t Task) Fits() error {
+	if !(t.Reserve >= 0 && t.Reserve <= MaxReserve) { // nor is it NaN
+		return fmt.Errorf("--reserve %g: an iteration reserves between 0 and %d dollars", t.Reserve, MaxReserve)
+	}
 	if size := sizeOf(t); size > maxTask {
 		return fmt.Errorf("its flags, setup and labels have %d KiB, and at most %d are possible: put long texts into the prompt, or into a file of the repository", size>>10, maxTask>>10)
 	}

@@ -25,7 +25,7 @@ const (
 // Priorities has them in the order in which they are served.
 var Priorities = []Priority{High, Normal, Low}
 
-// Task is what was submitted. It never changes.
+// Task is what was submitted. It never changes, but for what it reserves.
 type Task struct {
 	ID       string            `json:"id"`
 	Name     string            `json:"name"`              // of its branch and for people

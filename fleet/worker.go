@@ -185,6 +185,7 @@ type attempt struct {
 	Record
 	ticket  Ticket
 	lease   time.Duration
+	budget  bool // all loops have one: money is counted
 	log     *slog.Logger
 	listens listener
 	child   *child.Child           // nil before there is one
@@ -230,15 +231,15 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	}
 	// The ledger comes before the record. A worker that dies between the two has reserved what nobody spends,
 	// which forfeit finds; the other way round, a loop would spend what nobody has reserved.
-	lease, wait, why, err := w.reserve(ctx, r)
+	admitted, err := w.reserve(ctx, r)
 	if errors.Is(err, ErrLedger) {
 		return nil, lookAgain, w.waits(ctx, r, ErrLedger.Error())
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	if wait > 0 {
-		return nil, wait, w.waits(ctx, r, why)
+	if admitted.Wait > 0 {
+		return nil, admitted.Wait, w.waits(ctx, r, admitted.Why)
 	}
 	r.Begin(w.Name, w.now())
 	if err := w.Bus.Put(ctx, r, revision); err != nil {
@@ -251,7 +252,7 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		}
 		return nil, 0, err
 	}
-	return &attempt{Record: r, ticket: t, lease: lease, log: w.Log.With("loop", r.ID, "name", r.Name, "attempt", r.Attempt)}, 0, nil
+	return &attempt{Record: r, ticket: t, lease: admitted.Lease, budget: admitted.HasBudget, log: w.Log.With("loop", r.ID, "name", r.Name, "attempt", r.Attempt)}, 0, nil
 }
 
 // waits says in the loop's record why no worker has it, once.
@@ -302,15 +303,8 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	if !o.ResumeAt.IsZero() { // by this machine's clock
 		o.ResumeAt = o.ResumeAt.Add(-time.Duration(w.ahead.Load()))
 	}
-	o.CostUSD = max(o.CostUSD, a.CostUSD) // it is 0 where the agent doesn't tell
-	spent = o.CostUSD - a.CostUSD
-	lost := -spent
-	if o.CostOpen { // nobody knows: money is closed by default
-		spent = max(spent, a.Reserve)
-	}
-	if lost += spent; tried != nil {
-		lost = spent
-	}
+	var lost float64
+	spent, lost = a.cost(&o, tried)
 	commit := func() (errCommit error) {
 		r, errCommit = Change(settled, w.Bus, a.ID, func(r *Record) error {
 			now := w.now()
@@ -485,7 +479,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt) (o Outcome, limited bo
 		o.CostOpen = true
 		return o, false, context.Cause(ctx)
 	}
-	if o, limited, err = outcome(a.child, exit, tree); err != nil {
+	if o, limited, err = outcome(a.Record, a.child, exit, tree); err != nil {
 		return o, false, err
 	}
 	o.Took, o.Tasks = took, last.Tasks

@@ -217,19 +217,6 @@ func TestAnAttemptThatFails(t *testing.T) {
 	}
 }
 
-func TestAnUnknownCostCountsAsWhatWasReserved(t *testing.T) {
-	w := newWorks(t)
-	os.WriteFile(w.log+".free", nil, 0o600)
-	w.task.Reserve = 2
-	r := w.until(w.submit(), isEnded)
-	if r.CostUSD != 0 || !r.CostOpen {
-		t.Errorf("it is %+v", r)
-	}
-	if l, _ := LedgerOf(t.Context(), w.bus); l.Spent != 6 {
-		t.Errorf("three iterations with $2 each are in the ledger as %+v", l)
-	}
-}
-
 func TestALoopIsCancelledWhileItRuns(t *testing.T) { newWorks(t).cancelWhileItRuns() }
 
 // A bus that is away as an iteration begins is asked again, or nobody could cancel it.

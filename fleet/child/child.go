@@ -35,6 +35,7 @@ type Child struct {
 	words   []byte            // the last ones of its stderr
 	say     func(line []byte) // nil while it is left
 	begun   bool              // its iteration has: that may cost something
+	spent   float64           // dollars of its iteration, as far as that says
 	said    wire.End          // the last update of an iteration; without a StopReason there was none
 	left    chan struct{}     // closed when its iteration is over and the loop goes on: it may stay
 	renewed time.Time
@@ -81,7 +82,7 @@ func (c *Child) Fits(args []string, lease time.Duration) bool {
 // Again has a child that was left run the next iteration.
 func (c *Child) Again(say func(line []byte)) {
 	c.mu.Lock()
-	c.say, c.begun, c.said, c.left = say, false, wire.End{}, make(chan struct{})
+	c.say, c.begun, c.spent, c.said, c.left = say, false, 0, wire.End{}, make(chan struct{})
 	c.mu.Unlock()
 	c.write("next\n")
 }
@@ -122,6 +123,9 @@ func (c *Child) hear(line []byte) {
 	switch wire.KindOf(line) {
 	case wire.KindIteration:
 		c.begun = true
+		if end, isEnd := wire.Decode(line).(wire.IterationEnd); isEnd {
+			c.spent += end.Cost.USD
+		}
 	case wire.KindEnd:
 		c.said, _ = wire.Decode(line).(wire.End)
 		if GoesOn(c.said) {
@@ -160,6 +164,13 @@ func (c *Child) Said() (last wire.End, begun bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.said, c.begun
+}
+
+// Spent is what its iteration has cost by itself, in dollars: 0 where the agent doesn't say.
+func (c *Child) Spent() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spent
 }
 
 // Words are the last words of its stderr.

@@ -91,7 +91,7 @@ func iteration(b *testing.B, bus *Bus, i int) error {
 	if err != nil {
 		return err
 	}
-	if _, _, _, err := fleet.Reserve(ctx, bus, r, time.Now); err != nil {
+	if _, err := fleet.Reserve(ctx, bus, r, time.Now); err != nil {
 		return err
 	}
 	if r, err = fleet.Change(ctx, bus, r.ID, func(r *fleet.Record) error { r.Begin("w", time.Now()); return nil }); err != nil {
@@ -166,9 +166,9 @@ func BenchmarkLedger(b *testing.B) {
 
 // inLedger is what an attempt does to the ledger.
 func inLedger(ctx context.Context, bus fleet.Bus, r fleet.Record) error {
-	_, wait, why, err := fleet.Reserve(ctx, bus, r, time.Now)
-	if err == nil && wait > 0 {
-		err = errors.New(why)
+	a, err := fleet.Reserve(ctx, bus, r, time.Now)
+	if err == nil && a.Wait > 0 {
+		err = errors.New(a.Why)
 	}
 	r.Attempt++
 	return errors.Join(err, fleet.Settle(ctx, bus, r, 0))

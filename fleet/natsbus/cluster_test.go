@@ -323,7 +323,7 @@ func tryAll(t *testing.T, b *Bus) {
 		{"change", err},
 		{"renew", ticket.Renew(ctx, time.Minute)},
 		{"later", ticket.Later(ctx, 0)},
-		{"ledger", func() error { _, _, _, err := fleet.Reserve(ctx, b, r, time.Now); return err }()},
+		{"ledger", func() error { _, err := fleet.Reserve(ctx, b, r, time.Now); return err }()},
 		{"file", b.PutFile(ctx, r.PromptFile(), strings.NewReader("x"))},
 		{"file again", b.PutFile(ctx, r.PromptFile(), strings.NewReader("y"))},
 		{"attend", b.Attend(ctx, fleet.Presence{Name: "w", Slots: 1})},

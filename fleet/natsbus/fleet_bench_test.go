@@ -116,7 +116,7 @@ func standInWorker(ctx context.Context, bus *Bus, name string, slots int, begun 
 			defer func() { <-free }()
 			r, revision, err := bus.Get(ctx, ticket.ID())
 			if err == nil {
-				_, _, _, err = fleet.Reserve(ctx, bus, r, time.Now)
+				_, err = fleet.Reserve(ctx, bus, r, time.Now)
 			}
 			if err == nil {
 				r.Begin(name, time.Now())

@@ -77,10 +77,10 @@ func TestManyReserveAtOnce(t *testing.T) {
 			for i := range loops {
 				loops[i] = fleet.Record{Task: fleet.Task{ID: fmt.Sprintf("f%d", i), Key: fmt.Sprintf("k%d", i%2), Reserve: 1}}
 				all.Go(func() {
-					_, wait, _, err := fleet.Reserve(t.Context(), b, loops[i], time.Now)
+					a, err := fleet.Reserve(t.Context(), b, loops[i], time.Now)
 					if err != nil {
 						t.Error(err)
-					} else if wait == 0 {
+					} else if a.Wait == 0 {
 						begun.Add(1)
 					}
 				})

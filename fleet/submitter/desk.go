@@ -138,8 +138,8 @@ func (d *Desk) take(ctx context.Context, commit string, more func(context.Contex
 func (d *Desk) submit(ctx context.Context, t fleet.Task, prompt string) (r fleet.Record, isNew bool, err error) {
 	_, isSent := d.sent.Load(t.Base)
 	switch {
-	case !t.Bundled || len(t.Setup) > 0 || t.Trust || t.Priority != fleet.Normal && t.Priority != fleet.Low || !(t.Reserve >= 0):
-		return r, false, errors.New("a submitter can't give --setup, --trust, --priority high, a --reserve below 0, or a URL as --repo: workers do these with rights of their own")
+	case !t.Bundled || len(t.Setup) > 0 || t.Trust || t.Priority != fleet.Normal && t.Priority != fleet.Low:
+		return r, false, errors.New("a submitter can't give --setup, --trust, --priority high, or a URL as --repo: workers do these with rights of their own")
 	case !isSent:
 		return r, false, errors.New("its repository isn't sent: submit again")
 	case strings.TrimSpace(prompt) == "":

@@ -53,6 +53,7 @@ var rights = map[string]right{
 	"keep":      users("review changes"),
 	"submit":    users("submit loops to a fleet"),
 	"limits":    users("change what the loops of a fleet may use"),
+	"budget":    users("change what the loops of a fleet have spent"),
 	"remove":    users("remove loops of a fleet"),
 
 	"notify test": users("call its user"),

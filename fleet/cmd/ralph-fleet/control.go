@@ -50,14 +50,23 @@ func pauseLoop(h *fleet.Handle) (string, error) {
 
 func newResume() *cobra.Command {
 	var patch loop.Patch
+	var reserve float64
 	which := choice{what: "that hasn't ended, or with new limits ended at one", fits: func(r fleet.Record) bool {
 		return r.Phase != fleet.Ended || patch != (loop.Patch{}) && r.CanGoOn() && loop.StopReason(r.StopReason).Capped()
 	}}
-	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", which, func(h *fleet.Handle) (string, error) { return "goes on", h.Resume(patch) })
+	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", which, func(h *fleet.Handle) (string, error) {
+		if reserve != 0 {
+			if err := h.Reserve(reserve); err != nil {
+				return "", err
+			}
+		}
+		return "goes on", h.Resume(patch)
+	})
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	start.AddLimits(own, &patch)
 	own.VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
 	cmd.Flags().AddFlagSet(own)
+	cmd.Flags().Float64Var(&reserve, "reserve", 0, "`USD` that an iteration costs at most from now on; kept back from the budget while it runs")
 	return cmd
 }
 

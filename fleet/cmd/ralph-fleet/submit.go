@@ -205,6 +205,8 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, note
 			who = "only a worker knows which agent it has and whether that agent reports its costs"
 		}
 		return fmt.Errorf("%s, so the limit of cost can't hold: say what an iteration costs at most (--reserve 0.50), or name an agent that tells it (--backend claude)", who)
+	case ledger.Limits.MaxUSD > 0 && t.Reserve > ledger.Limits.MaxUSD:
+		return fmt.Errorf("--reserve %.2f is more than the budget of all loops, $%.2f: it would never begin", t.Reserve, ledger.Limits.MaxUSD)
 	case isLimited:
 		return nil
 	}
