@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,7 @@ type completer struct {
 func (c *completer) add(kind protocol.CompletionItemKind, label, text, detail, doc string) {
 	item := protocol.CompletionItem{
 		Label: label, Kind: kind, FilterText: protocol.NewOptional(text),
+		SortText: protocol.NewOptional(fmt.Sprintf("%03d", len(c.items))), // by their labels, headers would come before keys
 		TextEdit: &protocol.TextEdit{Range: c.doc.span(c.node.Start, c.node.End), NewText: text},
 	}
 	if detail != "" {

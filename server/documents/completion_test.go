@@ -1,8 +1,10 @@
 package documents
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +37,14 @@ func topSettings() string {
 	return strings.Join(names, " ")
 }
 
+// sortKey is by what an editor sorts a completion.
+func sortKey(item protocol.CompletionItem) string {
+	if text, ok := item.SortText.Get(); ok {
+		return text
+	}
+	return item.Label
+}
+
 // TestCompletion has documents with the cursor as ‸, some of the labels that
 // are offered and that aren't, and what the text is when one is taken.
 func TestCompletion(t *testing.T) {
@@ -42,7 +52,7 @@ func TestCompletion(t *testing.T) {
 		name     string
 		uri      uri.URI
 		text     string
-		offered  string // of all, in their order
+		offered  string // of all, in the order in which an editor shows them
 		take     string // the label that is taken
 		becoming string
 	}{
@@ -86,7 +96,11 @@ func TestCompletion(t *testing.T) {
 			p.TextDocument.URI, p.Position = tt.uri, doc.position(cursor)
 			var labels []string
 			becoming := ""
-			for _, item := range d.Completion(p).Items {
+			items := d.Completion(p).Items
+			slices.SortStableFunc(items, func(a, b protocol.CompletionItem) int {
+				return cmp.Compare(sortKey(a), sortKey(b))
+			})
+			for _, item := range items {
 				labels = append(labels, item.Label)
 				if item.Label == tt.take {
 					becoming = apply(t, doc, *item.TextEdit.(*protocol.TextEdit))
