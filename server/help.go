@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // ofFolder is a command about the folder that is named, the workspace's only one, or none.
@@ -26,7 +25,7 @@ func (c *controls) ofFolder(answer func(ctx context.Context, folder string) any)
 
 // doctor says what a folder, "" for none, lacks.
 func (m *manager) doctor(ctx context.Context, folder string) any {
-	return answers.DoctorResult{Checks: m.controls.service.Doctor(ctx, m.version, folder)}
+	return m.controls.service.Doctor(ctx, m.version, folder)
 }
 
 func (s *starter) sandbox(ctx context.Context, p wire.SandboxParams) (any, error) {

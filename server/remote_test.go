@@ -170,8 +170,8 @@ func (m *moon) ask(id string) {
 func TestTheDoctorLooksAtOtherPlaces(t *testing.T) {
 	_, c := seesMoon(t, optedIn)
 	found := result[answers.DoctorResult](c, c.Command(wire.CommandDoctor, struct{}{})).Checks
-	if last := found[len(found)-1]; last.ID != "moon" || !last.OK || last.Message != "the moon is up" {
-		t.Errorf("found %+v", last)
+	if !slices.ContainsFunc(found, func(c answers.Check) bool { return c.ID == "moon" && c.OK && c.Message == "the moon is up" }) {
+		t.Errorf("found %+v", found)
 	}
 }
 

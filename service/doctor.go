@@ -24,18 +24,22 @@ import (
 )
 
 // Doctor checks that loops can run in a folder, "" for none, and says what is missing. version is that
-// of the program. A failed check that isn't optional keeps loops from running.
-func (s *Service) Doctor(ctx context.Context, version, folder string) []answers.Check {
+// of the program, also are checks of the caller's. A failed check that isn't optional keeps loops from running.
+func (s *Service) Doctor(ctx context.Context, version, folder string, also ...answers.Check) answers.DoctorResult {
 	files := s.Files(folder)
 	checks := []answers.Check{{ID: "version", OK: true, Message: fmt.Sprintf("ralph-lsp %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)}}
 	if backends.Unheld != "" {
 		checks = append(checks, answers.Check{ID: "processes", Optional: true, Message: backends.Unheld})
 	}
 	settings, err := files.Load()
-	checks = append(checks, backendChecks(backends.ProbeAll(backends.ForLoop(ctx, settings.Sandbox, files.Folder)))...)
+	agents, choice := backendChecks(backends.ProbeAll(backends.ForLoop(ctx, settings.Sandbox, files.Folder)))
 	if err == nil && settings.Backend != config.Auto { // what is installed doesn't choose
-		checks[len(checks)-1] = checkChoice(ctx, settings)
+		choice = checkChoice(ctx, settings)
 	}
+	for i := range agents {
+		agents[i].Minor = agents[i].Minor && choice.OK
+	}
+	checks = append(append(checks, agents...), choice)
 	if dir := files.Folder; dir != "" {
 		checks = append(checks, checkFolder(dir), checkState(dir))
 	}
@@ -51,7 +55,7 @@ func (s *Service) Doctor(ctx context.Context, version, folder string) []answers.
 	if s.Remote != nil {
 		checks = append(checks, s.Remote.Check(ctx))
 	}
-	return checks
+	return answers.DoctorResultOf(append(checks, also...))
 }
 
 // promiseChecks tells which promise the configured prompt names, where that counts.
@@ -104,9 +108,8 @@ func verifyChecks(ctx context.Context, settings config.Settings) []answers.Check
 	return checks
 }
 
-// backendChecks has a line per agent, and one that says whether any is there.
-func backendChecks(probes []backends.Probe) []answers.Check {
-	var checks []answers.Check
+// backendChecks has a line per agent, in which a missing one is minor, and one that says whether any is there.
+func backendChecks(probes []backends.Probe) (checks []answers.Check, any answers.Check) {
 	found := ""
 	for _, probe := range probes {
 		c := answers.Check{ID: "backend." + probe.Backend.Name, OK: probe.Err == nil, Optional: true}
@@ -121,7 +124,7 @@ func backendChecks(probes []backends.Probe) []answers.Check {
 				found = probe.Backend.Name
 			}
 		case errors.As(probe.Err, &missing):
-			c.Message, c.Fix = probe.Backend.Name+" is not installed", probe.Backend.HowToInstall()
+			c.Message, c.Fix, c.Minor = probe.Backend.Name+" is not installed", probe.Backend.HowToInstall(), true
 		case errors.Is(probe.Err, backends.ErrNoAnswer):
 			c.Message = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, wire.OneLine(probe.Err.Error()))
 			c.Fix = "run it yourself to see why; on a busy machine it may work all the same"
@@ -130,12 +133,12 @@ func backendChecks(probes []backends.Probe) []answers.Check {
 		}
 		checks = append(checks, c)
 	}
-	any := answers.Check{ID: "backend", OK: found != "", Message: "without a choice of yours, " + found + " is used"}
+	any = answers.Check{ID: "backend", OK: found != "", Message: "without a choice of yours, " + found + " is used"}
 	if found == "" {
 		any.Message = "no agent is installed (searched PATH " + os.Getenv("PATH") + ")"
 		any.Fix = "install one, or name a program with run --backend ./PROGRAM"
 	}
-	return append(checks, any)
+	return checks, any
 }
 
 // checkChoice looks for the backend that the configuration names.
@@ -230,7 +233,7 @@ func configChecks(settings config.Settings, err error) []answers.Check {
 		checks = append(checks, answers.Check{ID: "config", Optional: true, Message: wire.Whole(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts)), Fix: fix})
 	}
 	for _, v := range settings.Values() {
-		checks = append(checks, answers.Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})
+		checks = append(checks, answers.Check{ID: "setting." + v.Key, OK: true, Minor: v.Source == config.FromDefault, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})
 	}
 	return checks
 }

@@ -26,7 +26,8 @@ func TestTheDoctorsAdviceFitsWhatIsWrong(t *testing.T) {
 		"broken":  {errors.New("pi --version exited with code 3"), "pi at /bin/pi: pi --version exited with code 3", agent.HowToInstall()},
 		"slow":    {fmt.Errorf("pi --version %w within 20s", backends.ErrNoAnswer), "pi at /bin/pi: pi --version gave no answer within 20s", "run it yourself"},
 	} {
-		got := backendChecks([]backends.Probe{{Backend: agent, Path: "/bin/pi", Err: tt.err}})[0]
+		checks, _ := backendChecks([]backends.Probe{{Backend: agent, Path: "/bin/pi", Err: tt.err}})
+		got := checks[0]
 		if got.OK || got.Message != tt.message || !strings.HasPrefix(got.Fix, tt.does) {
 			t.Errorf("%s: %q, fix %q", name, got.Message, got.Fix)
 		}
@@ -40,7 +41,8 @@ func TestTheDoctorSaysHowAnAgentIsPaid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := backendChecks([]backends.Probe{{Backend: agent, Path: "/bin/" + name, Version: "1.0"}})[0]
+		checks, _ := backendChecks([]backends.Probe{{Backend: agent, Path: "/bin/" + name, Version: "1.0"}})
+		got := checks[0]
 		if !got.OK || strings.Contains(got.Message, "; a subscription pays for claude -p") != want {
 			t.Errorf("%s: %q", name, got.Message)
 		}

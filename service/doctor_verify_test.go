@@ -27,17 +27,18 @@ backend = "claude"
 	}{
 		{"", []string{"+verify: nothing verifies a promise: the agent's word counts"}},
 		{all, []string{
+			"-verify.command: the check `make check` can't be run: make is in no folder of PATH", "-verify.reviewer: claude", "-verify.protect: without snapshots",
 			"+verify: a promise is verified by make check (your config.toml) · the editor shows no new errors (your config.toml) · no protected file was changed (*_test.go) (your config.toml) · the reviewer critic approves (your config.toml)",
-			"-verify.command: the check `make check` can't be run: make is in no folder of PATH", "-verify.reviewer: claude", "-verify.protect: without snapshots", "+verify.diagnostics: the editor's diagnostics need an attached editor",
+			"+verify.diagnostics: the editor's diagnostics need an attached editor",
 		}},
-		{"verify.reviewer = \"nobody\"\n", []string{"+verify: a promise is verified by the reviewer nobody approves", "-verify.reviewer: the reviewer: there is no hat"}},
+		{"verify.reviewer = \"nobody\"\n", []string{"-verify.reviewer: the reviewer: there is no hat", "+verify: a promise is verified by the reviewer nobody approves"}},
 	} {
 		files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
 		if err := os.WriteFile(filepath.Join(files.UserDir, config.UserName), []byte(tt.file), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, c := range (&Service{Files: func(string) config.Files { return files }}).Doctor(t.Context(), "test", files.Folder) {
+		for _, c := range (&Service{Files: func(string) config.Files { return files }}).Doctor(t.Context(), "test", files.Folder).Checks {
 			if strings.HasPrefix(c.ID, "verify") {
 				got = append(got, map[bool]string{true: "+", false: "-"}[c.OK]+c.ID+": "+c.Message)
 			}

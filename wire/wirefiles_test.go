@@ -104,7 +104,10 @@ func examples() map[string]any {
 			Offers: []wire.Command{{"Start", wire.CommandStart, []any{wire.StartParams{Folder: "file:///w/app", Prompt: "Build X"}}}}},
 		"tools": answers.Tools(),
 
-		"result-doctor": answers.DoctorResult{Checks: []answers.Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ...", Optional: true}}},
+		"result-doctor": answers.DoctorResultOf([]answers.Check{
+			{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ...", Optional: true, Minor: true},
+			{ID: "backend", OK: true, Message: "without a choice of yours, claude is used"},
+		}),
 		"result-agents": exampleAgents(),
 		"result-hats":   exampleKnownHats(),
 		"result-help":   wire.HelpResult{"# Ralph loops"},

@@ -5,15 +5,12 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -27,12 +24,12 @@ func newDoctor() *cobra.Command {
 	all := cmd.Flags().Bool("all", false, "show the settings that are built in and the agents that are missing, too")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out := cmd.OutOrStdout()
-		checks := append(local.Doctor(cmd.Context(), programVersion(), dir), checkTerminal(out)) // which only matters here
+		found := local.Doctor(cmd.Context(), programVersion(), dir, checkTerminal(out)) // which only matters here
 		if *asJSON {
-			terminal.WriteJSON(out, answers.DoctorResult{Checks: checks})
+			terminal.WriteJSON(out, found)
 			return nil
 		}
-		return printChecks(out, checks, *all)
+		return printFound(out, found, *all)
 	})
 }
 
@@ -48,22 +45,21 @@ func checkTerminal(out io.Writer) answers.Check {
 	return c
 }
 
-// isMinor says whether a check can be left out: it is a setting that nobody has made, or an
-// agent that isn't there where another one is.
-func isMinor(c answers.Check, hasAgent bool) bool {
-	isDefault := strings.HasPrefix(c.ID, "setting.") && strings.HasSuffix(c.Message, "("+wire.SourceText[config.FromDefault]+")")
-	return isDefault || hasAgent && strings.HasPrefix(c.ID, "backend.") && strings.HasSuffix(c.Message, " is not installed")
-}
-
-func printChecks(out io.Writer, checks []answers.Check, all bool) error {
+// printFound prints the verdict, and what it comes from.
+func printFound(out io.Writer, found answers.DoctorResult, all bool) error {
 	p, width := terminal.PaletteFor(out), terminal.LineWidth(out)
-	hasAgent := slices.ContainsFunc(checks, func(c answers.Check) bool { return c.ID == "backend" && c.OK })
-	shown := slices.DeleteFunc(slices.Clone(checks), func(c answers.Check) bool { return !all && isMinor(c, hasAgent) })
-	problems := terminal.PrintChecks(out, p, width, shown)
-	if len(shown) < len(checks) {
+	fmt.Fprintln(out, terminal.Wrapped(p.Bold(terminal.Line(found.Text)), width, 0))
+	shown := slices.DeleteFunc(slices.Clone(found.Checks), func(c answers.Check) bool { return c.Minor && !all })
+	err := printChecks(out, shown)
+	if len(shown) < len(found.Checks) {
 		fmt.Fprintln(out, terminal.Wrapped(p.Dim("  all settings and agents: ralph-lsp doctor --all"), width, 2))
 	}
-	if problems > 0 {
+	return err
+}
+
+// printChecks prints checks. It is an error if something keeps loops from running.
+func printChecks(out io.Writer, checks []answers.Check) error {
+	if problems := terminal.PrintChecks(out, terminal.PaletteFor(out), terminal.LineWidth(out), checks); problems > 0 {
 		return &exitError{code: terminal.ExitFailed,
 			message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run until that is mended"}
 	}

@@ -43,7 +43,7 @@ it stands here, and what agents behind walls see of your home.`,
 			return badConfig(err)
 		}
 		out := cmd.OutOrStdout()
-		if err := printChecks(out, []answers.Check{service.CheckSandbox(cmd.Context(), settings)}, true); err != nil {
+		if err := printChecks(out, []answers.Check{service.CheckSandbox(cmd.Context(), settings)}); err != nil {
 			return err
 		}
 		return printOpenings(out, settings.Sandbox, dir)

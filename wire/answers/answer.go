@@ -2,6 +2,7 @@ package answers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -112,21 +113,10 @@ func statusAnswer(r wire.StatusResult) wire.Said {
 	return said
 }
 
-// doctorAnswer names what keeps loops from running, or says that nothing does.
+// doctorAnswer is the verdict, and what keeps loops from running.
 func doctorAnswer(r DoctorResult) wire.Said {
-	var bad []Check
-	good := "loops can run here"
-	for _, c := range r.Checks {
-		if !c.OK && !c.Optional {
-			bad = append(bad, c)
-		} else if c.ID == "backend" {
-			good += ": " + c.Message
-		}
-	}
-	if len(bad) == 0 {
-		return wire.Said{Text: good, Class: wire.ClassOK}
-	}
-	return wire.Said{Class: wire.ClassError, Text: withRows("loops can't run here", bad, func(c Check) string {
+	bad := slices.DeleteFunc(slices.Clone(r.Checks), func(c Check) bool { return c.OK || c.Optional })
+	return wire.Said{Class: r.Class, Text: withRows(r.Text, bad, func(c Check) string {
 		if c.Fix == "" {
 			return c.Message
 		}

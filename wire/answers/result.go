@@ -1,7 +1,9 @@
 package answers
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -48,11 +50,39 @@ type Check struct {
 	Message  string `json:"message"`
 	Fix      string `json:"fix,omitempty"`
 	Optional bool   `json:"optional,omitempty"` // fine without: not every agent is installed
+	Minor    bool   `json:"minor,omitempty"`    // a built-in setting, or an agent that isn't there where another one is
 }
 
-// DoctorResult is what the doctor found.
+// DoctorResult is what the doctor found: its verdict, and the checks, what is wrong first.
 type DoctorResult struct {
+	wire.Said
 	Checks []Check `json:"checks"`
+}
+
+// DoctorResultOf says whether loops can run, and puts the checks in their order.
+func DoctorResultOf(checks []Check) DoctorResult {
+	rank := func(c Check) int {
+		switch {
+		case c.Minor:
+			return 3
+		case c.OK:
+			return 2
+		case c.Optional:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(checks, func(a, b Check) int { return cmp.Compare(rank(a), rank(b)) })
+	verdict := wire.Said{Text: "loops can run here", Class: wire.ClassOK}
+	for _, c := range checks {
+		switch {
+		case !c.OK && !c.Optional:
+			verdict = wire.Said{Text: "loops can't run here", Class: wire.ClassError}
+		case c.ID == "backend" && verdict.Class == wire.ClassOK:
+			verdict.Text += ": " + c.Message
+		}
+	}
+	return DoctorResult{verdict, checks}
 }
 
 // AgentsResult lists the agents that a start can name: those that work first.

@@ -230,7 +230,13 @@ it('opens the state file, the log and the doctor', function()
   expect.matches(nvim:lua('return vim.api.nvim_buf_get_name(0)'), 'ralph%-lsp%.log$')
   nvim:command('Ralph doctor')
   nvim:wait([[vim.api.nvim_win_get_config(0).relative == 'editor']])
+  expect.contains(
+    nvim:lua('return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1]'),
+    'loops can run here: '
+  )
   expect.contains(nvim:text(), '✓ pi 0.80.3')
+  local first = nvim:lua([[return vim.fn.search('^✓', 'n')]])
+  expect.equal(nvim:lua('return vim.fn.foldclosed(...)', first), first)
   nvim:command('close')
 end)
 

@@ -21,7 +21,7 @@ export interface Result {
   text?: string;
   class?: Class;
   markdown?: string;
-  checks?: { ok: boolean; message: string; fix?: string }[];
+  checks?: { ok: boolean; message: string; fix?: string; minor?: boolean }[];
   offers?: Command[];
 }
 
@@ -179,7 +179,7 @@ export class Ralph {
   private show(result: Result | undefined): void {
     const class_ = result?.class ?? 'info';
     if (result?.markdown) this.tell({ text: 'help', class: class_, markdown: result.markdown });
-    else if (result?.checks) this.tell({ text: 'doctor', class: class_, rows: result.checks.map((c) => `${c.ok ? '✓' : '✗'} ${c.message}${c.fix && !c.ok ? `: ${c.fix}` : ''}`) });
+    else if (result?.checks) this.tell({ text: result.text ?? '', class: class_, rows: result.checks.filter((c) => !c.minor).map((c) => `${c.ok ? '✓' : '✗'} ${c.message}${c.fix && !c.ok ? `: ${c.fix}` : ''}`) });
     else if (this.shown) this.tell({ text: this.shown.path, class: class_, more: this.shown.text.split('\n') });
     else if (result?.text) this.say(result.text, class_);
   }

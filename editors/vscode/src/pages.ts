@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { t } from './l10n';
 import type { Sidecar } from './sidecar';
 import { withOnClose } from './startOptions';
-import { command, type Check, type DryRunResult } from './wire';
+import { command, type Check, type DoctorResult, type DryRunResult } from './wire';
 
 const scheme = 'ralph-page';
 
@@ -35,9 +35,9 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
 
   /** Checks that loops can run in a folder (undefined: as far as no folder is needed). */
   async doctor(folder: string | undefined): Promise<Check[]> {
-    const { checks } = await this.sidecar.execute<{ checks: Check[] }>(command.doctor, { folder });
-    await this.show('Ralph Doctor.md', doctorPage(checks));
-    return checks;
+    const found = await this.sidecar.execute<DoctorResult>(command.doctor, { folder });
+    await this.show('Ralph Doctor.md', doctorPage(found));
+    return found.checks;
   }
 
   dispose(): void {
@@ -54,11 +54,10 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
   }
 }
 
-function doctorPage(checks: Check[]): string {
+/** The verdict and what is wrong; what is in order is folded. */
+function doctorPage({ text, checks }: DoctorResult): string {
   const line = (c: Check) => `- ${c.ok ? '✓' : c.optional ? '–' : '✗'} **${c.id}** ${c.message}${c.fix ? `\n  - ${c.fix}` : ''}`;
-  const wrong = checks.filter((c) => !c.ok && !c.optional);
-  const rest = [...checks.filter((c) => c.ok), ...checks.filter((c) => !c.ok && c.optional)];
-  const verdict = wrong.length === 0 ? t('Loops can run here.') : wrong.length === 1 ? t('One thing is wrong:') : t('{0} things are wrong:', wrong.length);
-  const folded = rest.length > 0 ? ['<details>', `<summary>${t('What else was looked at: {0}', rest.length)}</summary>`, '', ...rest.map(line), '', '</details>'] : [];
-  return [`# ${t('Ralph Doctor')}`, '', `**${verdict}**`, '', ...wrong.map(line), '', ...folded, ''].join('\n');
+  const [open, folded] = [checks.filter((c) => !c.ok && !c.minor), checks.filter((c) => c.ok || c.minor)];
+  const summary = `<summary>${t('What else was looked at: {0}', folded.length)}</summary>`;
+  return [`# ${t('Ralph Doctor')}`, '', `**${text}**`, '', ...open.map(line), '', '<details>', summary, '', ...folded.map(line), '', '</details>', ''].join('\n');
 }

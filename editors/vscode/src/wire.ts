@@ -349,7 +349,9 @@ export interface UndoResult extends Said { undone: string[]; merged?: string[]; 
 export interface SlashResult { command: '/cancel-ralph' | '/ralph-help'; text?: string }
 export const isSlash = (result: object): result is SlashResult => 'command' in result;
 export interface PlanResult { argv: string[]; env: Record<string, string>; cwd: string }
-export interface Check { id: string; ok: boolean; message: string; fix?: string; /** Loops run without it. */ optional?: boolean }
+export interface Check { id: string; ok: boolean; message: string; fix?: string; /** Loops run without it. */ optional?: boolean; /** Shown on demand. */ minor?: boolean }
+/** The verdict, and what it comes from: what is wrong first. */
+export interface DoctorResult { text: string; checks: Check[] }
 
 /** Why a command failed. */
 export interface ErrorData {

@@ -32,12 +32,12 @@ function M.run(folder, command, argument, callback, handle)
         notify.error(err.message)
       elseif result and result.details then
         require('ralph.show').preview(result)
+      elseif result and result.checks then
+        require('ralph.show').doctor(result)
       elseif result and result.text and #(result.offers or {}) > 0 then
         require('ralph.ask').offer('Ralph: ' .. result.text, folder, result.offers)
       elseif result and result.text then
         notify.info(result.text)
-      elseif result and result.checks then
-        require('ralph.show').doctor(result.checks)
       end
       if callback then
         callback(err, result)

@@ -50,11 +50,21 @@ function M.preview(preview)
   M.lines('Ralph: what would run', lines)
 end
 
---- Shows what the doctor found.
----@param checks { ok: boolean, message: string, fix?: string, optional?: boolean }[]
-function M.doctor(checks)
-  local lines = {}
-  for _, check in ipairs(checks) do
+---@class ralph.Check
+---@field ok boolean
+---@field message string
+---@field fix? string
+---@field optional? boolean
+---@field minor? boolean
+
+--- Shows what the doctor found: its verdict and what is wrong; what is in order is folded.
+---@param found { text: string, checks: ralph.Check[] }
+function M.doctor(found)
+  local lines, folded = { found.text, '' }, nil
+  for _, check in ipairs(found.checks) do
+    if not folded and (check.ok or check.minor) then
+      folded = #lines + 1
+    end
     local mark = check.ok and '✓' or check.optional and '–' or '✗'
     table.insert(lines, ('%s %s'):format(mark, check.message))
     if check.fix and not check.ok then
@@ -62,6 +72,10 @@ function M.doctor(checks)
     end
   end
   M.lines('Ralph doctor', lines)
+  if folded then
+    vim.wo.foldmethod, vim.wo.foldenable = 'manual', true
+    vim.cmd(('%d,$fold'):format(folded))
+  end
 end
 
 ---@param past table a loop that ended
