@@ -134,7 +134,8 @@ func TestAnOfferIsWithdrawnWhenThePromiseChanges(t *testing.T) {
 
 func TestTheDoctorKnowsThePromptsPromise(t *testing.T) {
 	find := func(dir, id string) (found []answers.Check) {
-		for _, c := range (&service.Service{Files: func(dir string) config.Files { return config.FilesOf(dir, nil) }}).Doctor(t.Context(), "v", dir).Checks {
+		s := &service.Service{Files: func(dir string) config.Files { return config.FilesOf(dir, nil) }}
+		for _, c := range s.Doctor(t.Context(), "v", dir).Checks {
 			if c.ID == id {
 				found = append(found, c)
 			}

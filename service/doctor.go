@@ -233,7 +233,8 @@ func configChecks(settings config.Settings, err error) []answers.Check {
 		checks = append(checks, answers.Check{ID: "config", Optional: true, Message: wire.Whole(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts)), Fix: fix})
 	}
 	for _, v := range settings.Values() {
-		checks = append(checks, answers.Check{ID: "setting." + v.Key, OK: true, Minor: v.Source == config.FromDefault, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})
+		checks = append(checks, answers.Check{ID: "setting." + v.Key, OK: true, Minor: v.Source == config.FromDefault,
+			Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})
 	}
 	return checks
 }

@@ -38,7 +38,8 @@ backend = "claude"
 			t.Fatal(err)
 		}
 		var got []string
-		for _, c := range (&Service{Files: func(string) config.Files { return files }}).Doctor(t.Context(), "test", files.Folder).Checks {
+		s := &Service{Files: func(string) config.Files { return files }}
+		for _, c := range s.Doctor(t.Context(), "test", files.Folder).Checks {
 			if strings.HasPrefix(c.ID, "verify") {
 				got = append(got, map[bool]string{true: "+", false: "-"}[c.OK]+c.ID+": "+c.Message)
 			}

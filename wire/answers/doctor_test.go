@@ -13,6 +13,8 @@ func TestADoctorBeginsWithItsVerdict(t *testing.T) {
 	missing := Check{ID: "backend.codex", Message: "codex is not installed", Optional: true, Minor: true}
 	left := Check{ID: "state", Message: "a loop that was interrupted", Optional: true}
 	broken := Check{ID: "folder", Message: "the folder is not writable", Fix: "change its permissions"}
+	const good = "loops can run here: pi is used"
+	const wrong = "loops can't run here\n · the folder is not writable: change its permissions"
 	for name, c := range map[string]struct {
 		found  []Check
 		class  wire.Class
@@ -20,9 +22,9 @@ func TestADoctorBeginsWithItsVerdict(t *testing.T) {
 		order  string
 		answer string
 	}{
-		"in order":     {[]Check{missing, agent, left}, wire.ClassOK, "loops can run here: pi is used", "state backend backend.codex", "loops can run here: pi is used"},
-		"wrong":        {[]Check{agent, left, broken}, wire.ClassError, "loops can't run here", "folder state backend", "loops can't run here\n · the folder is not writable: change its permissions"},
-		"wrong, first": {[]Check{broken, agent}, wire.ClassError, "loops can't run here", "folder backend", "loops can't run here\n · the folder is not writable: change its permissions"},
+		"in order":     {[]Check{missing, agent, left}, wire.ClassOK, good, "state backend backend.codex", good},
+		"wrong":        {[]Check{agent, left, broken}, wire.ClassError, "loops can't run here", "folder state backend", wrong},
+		"wrong, first": {[]Check{broken, agent}, wire.ClassError, "loops can't run here", "folder backend", wrong},
 		"nothing":      {nil, wire.ClassOK, "loops can run here", "", "loops can run here"},
 	} {
 		got := DoctorResultOf(c.found)
