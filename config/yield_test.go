@@ -40,6 +40,7 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 		{"holes in the walls", "[sandbox]\nengine = \"sandbox-runtime\"\nwrite = [\"~/bin\"]\nread = [\"~/.config\"]\nhosts = [\"evil.example\"]\nenv = [\"TOKEN\"]\n", "sandbox.write = [\"~/.cache\"]",
 			[]string{"sandbox.engine = \"sandbox-runtime\"|\"auto\"", "sandbox.env = [\"TOKEN\"]|[]", "sandbox.hosts = [\"evil.example\"]|[]", "sandbox.read = [\"~/.config\"]|[]", "sandbox.write = [\"~/bin\"]|[\"~/.cache\"]"}},
 		{"the user's budget", "[budget]\nper_day = 1.0\nper_week = 1000.0\n[history]\nenabled = false\n", "budget.per_week = 20.0", []string{"budget.per_day = 1.0|0", "budget.per_week = 1000.0|20.0", "history.enabled = false|true"}},
+		{"who answers for the user", "notify.reply = [\"x\"]\npermissions = \"agent\"\n", "permissions = \"ask\"", []string{"notify.reply = [\"x\"]|[]", "permissions = \"agent\"|\"ask\""}},
 		{"what becomes of the user's windows", "loop.on_close = \"keep\"\npermissions = \"agent\"\n", "permissions = \"ask\"",
 			[]string{"loop.on_close = \"keep\"|\"end\"", "permissions = \"agent\"|\"ask\""}},
 		{"promise and rules", "[completion]\npromise = \"X\"\ninstruct = false\n", "completion.promise = \"DONE\"", nil},
@@ -83,7 +84,7 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 				t.Errorf("trusted, and it asks for trust: %v", s.Trust)
 			}
 			for _, h := range s.Held {
-				if !strings.HasPrefix(h.Line, "loop.on_close = ") && !strings.HasPrefix(h.Line, "budget.") || !strings.Contains(s.HeldText(), "your own config.toml") || strings.Contains(s.HeldText(), "trust") {
+				if !strings.HasPrefix(h.Line, "loop.on_close = ") && !strings.HasPrefix(h.Line, "notify.reply = ") && !strings.HasPrefix(h.Line, "budget.") || !strings.Contains(s.HeldText(), "your own config.toml") || strings.Contains(s.HeldText(), "trust") {
 					t.Errorf("trusted, and still held: %+v: %s", h, s.HeldText())
 				}
 			}

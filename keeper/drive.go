@@ -21,9 +21,9 @@ func Start(cfg setup.Config, host setup.Host, at notify.At) (Driven, error) {
 	story.Keep(cfg, &host)
 	l, err := engine.Start(cfg, host, story)
 	if err != nil {
-		told.Begun("")
+		told.Begun("", nil)
 		return Driven{}, err
 	}
-	told.Begun(l.ID())
+	told.Begun(l.ID(), l.Answer)
 	return Driven{l, story.Open(l.ID(), !cfg.Storage.History.Off), told}, nil
 }

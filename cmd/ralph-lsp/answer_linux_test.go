@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
@@ -102,6 +103,52 @@ func TestAnAgentIsAnsweredFromAnotherTerminal(t *testing.T) {
 	owner.await("<ended 0>")
 	if out, err := exec.Command("ralph-lsp", "answer", "deny").CombinedOutput(); err == nil {
 		t.Errorf("the loop is over, and takes an answer: %s", out)
+	}
+}
+
+// A loop that nobody looks at is answered by the command that its user has set, in the user's own file alone. What goes wrong
+// there stands in the log of its process.
+func TestAnAgentIsAnsweredByACommand(t *testing.T) {
+	for name, tt := range map[string]struct{ own, folder, args, want, log string }{
+		"once":                 {"echo once", "", "", "allowed once: Bash git push", ""},
+		"the folder's is none": {"echo deny not that branch", "echo once", "", "denied: Bash git push: not that branch", ""},
+		"wrong":                {"echo sure", "", "--ask-timeout 1s", "denied: Bash git push: nobody answered", `"sure" is no answer: deny [words for the agent], once`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFolderWithClaude(t)
+			state, config := t.TempDir(), filepath.Join(t.TempDir(), "ralph-lsp")
+			t.Setenv(paths.EnvState, state)
+			t.Setenv("XDG_CONFIG_HOME", filepath.Dir(config))
+			must(os.Mkdir(config, 0o700))
+			for file, script := range map[string]string{filepath.Join(config, "config.toml"): tt.own, "ralph.toml": tt.folder} {
+				if script != "" {
+					must(os.WriteFile(file, []byte(`notify.reply = ["sh", "-c", "`+script+`"]`+"\n"), 0o600))
+				}
+			}
+			out, err := exec.Command("sh", "-c", strings.Replace(runsAsking, "--output console", "--detach "+tt.args, 1)).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if told := strings.Contains(string(out), "can't say this for you: notify.reply"); told != (tt.folder != "") {
+				t.Errorf("the start says %s", out)
+			}
+			kept := func(name string) string {
+				found, _ := filepath.Glob(filepath.Join(state, "loops", "*", name))
+				text := ""
+				for _, file := range found {
+					data, _ := os.ReadFile(file)
+					text += string(data)
+				}
+				return text
+			}
+			proctest.Until(t, "its end", func() bool { return strings.Contains(kept("journal.jsonl"), `"_ralph/end"`) })
+			if story := kept("journal.jsonl"); !strings.Contains(story, tt.want) {
+				t.Errorf("want %q in %s", tt.want, story)
+			}
+			if log := kept("keeper.log"); (log == "") != (tt.log == "") || !strings.Contains(log, tt.log) {
+				t.Errorf("the log has %q, want %q", log, tt.log)
+			}
+		})
 	}
 }
 

@@ -19,7 +19,8 @@ func newNotify() *cobra.Command {
 		Use:   "test",
 		Short: "Notify yourself in each way that is on, and say why others aren't",
 		Long: `Send a notification in each way that [notify] of your config.toml, or of the folder's
-ralph.toml, has switched on. Exits with 1 if one of them fails.`,
+ralph.toml, has switched on, and wait two minutes for your answer by its reply command, if
+there is one. Exits with 1 if one of them fails.`,
 		Args: cli.NoArguments,
 	}
 	cmd.AddCommand(inFolder(test, func(cmd *cobra.Command, dir string, _ []string) error {
@@ -29,16 +30,26 @@ ralph.toml, has switched on. Exits with 1 if one of them fails.`,
 		}
 		note := notify.Note{Event: "test", Folder: dir, Title: notify.TitleOf(dir), Text: "this is how a loop calls you", Class: wire.ClassInfo}
 		failed := 0
-		for _, r := range notify.Test(cmd.Context(), s.Notify, terminal.NotifyAt(cmd.OutOrStdout(), nil), note) {
-			said := "✓ " + r.Way + ": you are told"
+		say := func(way, off, well string, err error) {
+			said := "✓ " + way + ": " + well
 			switch {
-			case r.Off != "":
-				said = "– " + r.Way + ": " + r.Off
-			case r.Err != nil:
+			case off != "":
+				said = "– " + way + ": " + off
+			case err != nil:
 				failed++
-				said = "✗ " + r.Way + ": " + wire.OneLine(r.Err.Error())
+				said = "✗ " + way + ": " + wire.OneLine(err.Error())
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), said)
+		}
+		for _, r := range notify.Test(cmd.Context(), s.Notify, terminal.NotifyAt(cmd.OutOrStdout(), nil), note) {
+			say(r.Way, r.Off, "you are told", r.Err)
+		}
+		if len(s.Notify.Reply) == 0 {
+			say("reply", "none is set", "", nil)
+		} else {
+			fmt.Fprintln(cmd.OutOrStdout(), "… reply: it asks you whether a loop may run echo hello; answer as you would")
+			said, err := notify.TestReply(cmd.Context(), s.Notify.Reply, dir)
+			say("reply", "", said, err)
 		}
 		if failed > 0 {
 			return fmt.Errorf("%s failed, marked ✗ above", tell.Counted(failed, "way"))

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/awake"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -51,6 +52,9 @@ type Teller struct {
 	id    string        // of the loop, once known is closed
 	known chan struct{} // also when it couldn't start
 
+	answer  func(id string, a ask.Answer) error // answers a question of the loop's
+	replies replies
+
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	under    sync.WaitGroup
@@ -85,15 +89,15 @@ func New(cfg setup.Config, at At) *Teller {
 		t.patience = tries * (limit + pause)
 	}
 	if t.cfg.Once { // a program holds it
-		t.ways, t.away, t.cfg.Notify.KeepAwake = nil, nil, false
+		t.ways, t.away, t.cfg.Notify.KeepAwake, t.cfg.Notify.Reply = nil, nil, false, nil
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	return t
 }
 
-// Begun says that the loop has begun, with its id; "" for one that couldn't.
-func (t *Teller) Begun(loopID string) {
-	t.id = loopID
+// Begun says that the loop has begun, with its id and what answers its questions; "" for one that couldn't.
+func (t *Teller) Begun(loopID string, answer func(id string, a ask.Answer) error) {
+	t.id, t.answer = loopID, answer
 	close(t.known)
 }
 
@@ -103,6 +107,12 @@ func (t *Teller) Handle(stream.Event) {}
 // HandleLoop tells of an event what a user is called for.
 func (t *Teller) HandleLoop(e loop.Event) {
 	t.stayAwake(e)
+	switch e := e.(type) {
+	case loop.Asked:
+		t.ask(e.Question)
+	case loop.Answered:
+		t.settled(e.ID)
+	}
 	n, ok := t.noteOf(e)
 	if !ok || !slices.Contains(t.cfg.Notify.On, n.Event) {
 		return

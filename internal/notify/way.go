@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,42 +124,56 @@ func program(name string, argv []string) way {
 		if err != nil {
 			return err
 		}
-		line := make([]string, len(argv))
-		for i, arg := range argv {
-			line[i] = strings.NewReplacer("{title}", n.Title, "{text}", n.Text).Replace(arg)
-		}
-		line[0] = argv[0]
-		_, err = run(ctx, line, string(stdin)+"\n")
-		return err
+		return run(ctx, fill(argv, n), string(stdin)+"\n", &head{most: maxSaid})
 	}}
 }
 
-// run runs a program outside the loop's folder, where an agent may have put what it would load. It
-// returns the beginning of what the program says at its end.
-func run(ctx context.Context, argv []string, stdin string) (string, error) {
+// fill puts a note into the arguments of a program, whose name is as it was set.
+func fill(argv []string, n Note) []string {
+	into := strings.NewReplacer("{title}", n.Title, "{text}", n.Text)
+	line := slices.Clone(argv)
+	for i := range line[1:] {
+		line[1+i] = into.Replace(argv[1+i])
+	}
+	return line
+}
+
+// run runs a program outside the loop's folder, where an agent may have put what it would load. said gets what the
+// program prints.
+func run(ctx context.Context, argv []string, stdin string, said *head) error {
 	scope, err := backends.OpenScope("")
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer scope.Close()
-	said := &head{}
-	p, err := backends.Start(backends.Spec{Backend: backends.Program(argv, outside.Dir()), Dir: outside.Dir(), Env: outside.Environ(nil), Prompt: stdin, Scope: scope, Raw: said})
+	p, err := backends.Start(backends.Spec{
+		Backend: backends.Program(argv, outside.Dir()), Dir: outside.Dir(), Env: outside.Environ(nil), Prompt: stdin, Scope: scope, Record: said,
+	})
 	if err != nil {
-		return "", err
+		return err
 	}
 	stop := context.AfterFunc(ctx, func() { p.Stop(backends.QuickGrace) })
 	defer stop()
-	if exit := p.Wait(); exit.Code != 0 {
-		return "", fmt.Errorf("%s (%s) %s", argv[0], cmp.Or(exit.Signal, fmt.Sprintf("exit code %d", exit.Code)), said)
+	exit := p.Wait()
+	if exit.Code == 0 {
+		return nil
 	}
-	return said.String(), nil
+	why := cmp.Or(strings.TrimSpace(exit.Stderr), said.String())
+	return fmt.Errorf("%s (%s) %s", argv[0], cmp.Or(exit.Signal, fmt.Sprintf("exit code %d", exit.Code)), why[:min(len(why), maxSaid)])
 }
 
-// head keeps the beginning of what is written.
-type head struct{ bytes.Buffer }
+// head keeps the beginning of what is written, and calls full when there is more.
+type head struct {
+	bytes.Buffer
+	most int
+	full func() // may be nil
+}
 
 func (h *head) Write(p []byte) (int, error) {
-	h.Buffer.Write(p[:min(len(p), maxSaid-h.Len())])
+	if len(p) > h.most-h.Len() && h.full != nil {
+		h.full()
+	}
+	h.Buffer.Write(p[:min(len(p), h.most-h.Len())])
 	return len(p), nil
 }
 
@@ -172,9 +187,10 @@ func post(ctx context.Context, address string, n Note) error {
 	}
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`) // there are no lines in either
 	config := fmt.Sprintf("url = \"%s\"\ndata-binary = \"%s\"\n", quoted.Replace(address), quoted.Replace(string(body)))
-	answer, err := run(ctx, []string{"curl", "--disable", "--silent", "--show-error", "--globoff", "--output", os.DevNull, "--write-out", "%{http_code}",
-		"--header", "Content-Type: application/json", "--user-agent", "ralph-lsp", "--config", "-"}, config)
-	if err == nil && !strings.HasPrefix(answer, "2") {
+	said := &head{most: maxSaid}
+	err = run(ctx, []string{"curl", "--disable", "--silent", "--show-error", "--globoff", "--output", os.DevNull, "--write-out", "%{http_code}",
+		"--header", "Content-Type: application/json", "--user-agent", "ralph-lsp", "--config", "-"}, config, said)
+	if answer := said.String(); err == nil && !strings.HasPrefix(answer, "2") {
 		err = errors.New("the server says " + answer)
 	}
 	return err

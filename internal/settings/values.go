@@ -7,6 +7,7 @@ type Notify struct {
 	Terminal string   // Auto or Off
 	Desktop  string   // the same
 	Command  []string // a program with its arguments
+	Reply    []string // a program with its arguments, which prints the user's answer to a question
 	Webhook  string   // an address
 	Include  []string // what else is told: NotifyReceipt
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -179,10 +180,13 @@ func (d *Door) IsAttended() bool {
 	return d.grace != nil && !d.isLoose || slices.ContainsFunc(d.windows, func(w *Window) bool { return w.Answers })
 }
 
-// Note tells who looks on a line.
+// Note tells who looks on a line. Where nobody does, what the process says has it.
 func (d *Door) Note(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if len(d.windows) == 0 {
+		fmt.Fprintln(os.Stderr, text)
+	}
 	for _, w := range d.windows {
 		w.say(client.Frame{Kind: client.Note, Text: text})
 	}

@@ -91,7 +91,7 @@ var picture = Rules{
 		"keeper/client":            {"loop/verify", "internal/control", "internal/apart", "internal/caller", "internal/paths", "loopstate/journal", "loop", "loop/ask", "stream", "wire"},
 		"keeper/door":              {"internal/limits", "loop/verify", "internal/paths", "stream", "internal/caller", "internal/control", "loopstate/journal", "keeper/client", "loop"},
 		"keeper":                   {"loopstate/registry", "keeper/door", "workspace/changes", "history", "internal/limits", "internal/paths", "stream", "stream/decode", "internal/settings", "loopstate/journal", "keeper/client", "loop", "loop/engine", "loop/engine/setup", "loop/start", "internal/notify"},
-		"internal/notify":          {"internal/outside", "loop/engine/setup", "internal/awake", "wire", "loop", "backends", "stream", "internal/paths", "internal/settings"},
+		"internal/notify":          {"internal/outside", "internal/tell", "loop/ask", "wire/answers", "loop/engine/setup", "internal/awake", "wire", "loop", "backends", "stream", "internal/paths", "internal/settings"},
 		"service":                  {"loop/agents", "backends", "workspace/changes", "config", "history", "internal/caller", "internal/limits", "internal/paths", "internal/settings", "internal/tell", "loopstate/journal", "keeper/client", "loop", "loop/ask", "loop/engine/setup", "loop/start", "loopstate", "loopstate/registry", "sandbox", "stream", "stream/decode", "stream/promises", "loop/verify", "wire", "wire/answers", "workspace/worktree"},
 		"server/rpc":               {"internal/lazy", "stream"},
 		"server/client":            {"wire"},
