@@ -88,13 +88,13 @@ func tryOnce(ctx context.Context, w *mounts, run Run) (said string, isGone bool,
 	if err != nil {
 		return "", false, err
 	}
-	p, release, err := w.wrapBubblewrap(cmd, run)
+	around, err := w.wrap(cmd, run)
 	if err != nil {
 		return "", false, err
 	}
-	defer release()
+	defer around.release()
 	said = complaintOf(cmd)
-	return said, slices.ContainsFunc(p.hidden, func(path string) bool { return !exists(path) }), nil
+	return said, slices.ContainsFunc(around.hidden, func(path string) bool { return !exists(path) }), nil
 }
 
 // complaintOf runs a program to its end, and says why it failed; "" if it didn't.

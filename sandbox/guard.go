@@ -71,8 +71,14 @@ func (w watched) isAlike(now watched) bool {
 	return w.content != nil && now.content != nil && bytes.Equal(w.content, now.content)
 }
 
+// guard looks after what is read-only for runs, and tells what changed there.
+type guard struct {
+	*plot
+	told func(Breach)
+}
+
 // watch remembers how things are, and returns what compares.
-func (w *Walls) watch(fixed []string) (settle func()) {
+func (w *guard) watch(fixed []string) (settle func()) {
 	r, hasRepository := findRepository(w.folder)
 	before := map[string]watched{}
 	for _, path := range slices.Concat(fixed, w.guarded(), r.unsettled()) {
@@ -107,7 +113,7 @@ func (w *Walls) watch(fixed []string) (settle func()) {
 }
 
 // settle tells what may have been changed by what ran.
-func (w *Walls) settle(path string, before, now watched) {
+func (w *guard) settle(path string, before, now watched) {
 	switch {
 	case before.info == nil && now.info == nil:
 	case before.info == nil && filepath.Base(path) == ".git":
@@ -128,7 +134,7 @@ var harmless = []string{"branch.", "user.", "color.", "remote.", "submodule.", "
 	"core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode", "core.sparsecheckout", "core.symlinks"}
 
 // settleGit takes back what git would run, where its configuration was saved during the run.
-func (w *Walls) settleGit(path string, before watched) {
+func (w *guard) settleGit(path string, before watched) {
 	now := look(path)
 	isNew := before.info == nil && filepath.Base(path) == "config.worktree" // which git makes when it is first needed
 	if before.info == nil && !isNew || now.info == nil || before.isStill(now) && links(now.info) == 1 {
@@ -170,7 +176,7 @@ func settingsOf(content []byte) map[string][]string {
 	return found
 }
 
-func (w *Walls) tell(path, text string) {
+func (w *guard) tell(path, text string) {
 	if w.told != nil {
 		w.told(Breach{path, text})
 	}

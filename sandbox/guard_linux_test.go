@@ -51,7 +51,7 @@ func (s site) git(args ...string) string {
 // watched returns what is told of what is done, without the folder.
 func (s site) watched(fixed []string, do func()) (told []string) {
 	s.Helper()
-	w := &Walls{mounts: mounts{plot: plot{folder: s.dir}}, told: func(b Breach) {
+	w := &guard{plot: &plot{folder: s.dir}, told: func(b Breach) {
 		name, err := filepath.Rel(s.dir, b.Path)
 		s.must(err)
 		told = append(told, name+" "+b.Text)

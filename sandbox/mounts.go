@@ -182,27 +182,16 @@ func (w *mounts) temp(p *mountList, run Run) {
 	}
 }
 
-// make makes a folder to mount on where there is none, until Close.
-func (w *mounts) make(dir string) {
-	if os.Mkdir(dir, 0o755) == nil {
-		w.remember(dir)
-	}
-}
-
-func (w *mounts) remember(made string) {
-	w.making.Lock()
-	defer w.making.Unlock()
-	w.made = append(w.made, made)
-}
-
 // guards lists what is read-only in the folder, and makes what nobody is to make.
 func (w *mounts) guards() []string {
 	for _, name := range guardedDirs {
-		if w.tools != nil { // which sees to that itself
-			break
-		}
-		w.make(filepath.Join(w.folder, name))
+		w.made.dir(filepath.Join(w.folder, name))
 	}
+	return w.readOnly()
+}
+
+// readOnly lists what is there in the folder and that nobody behind the walls may write.
+func (w *plot) readOnly() []string {
 	paths := w.guarded()
 	for _, pattern := range w.spec.Protect {
 		paths = append(paths, w.matching(pattern)...)

@@ -154,7 +154,7 @@ func (owns *ownDirs) settleFailed(err *error) {
 
 // ownByVariable does the same by telling the agent where it is, for the engine that mounts
 // nothing. On a Mac logins are by the folder's name, so there it is read-only.
-func (w *mounts) ownByVariable(run Run) (owns *ownDirs, env, read []string, err error) {
+func (w *plot) ownByVariable(run Run) (owns *ownDirs, env, read []string, err error) {
 	owns = &ownDirs{}
 	defer owns.settleFailed(&err)
 	for _, o := range run.Agent.Own {

@@ -26,7 +26,7 @@ const (
 )
 
 // tellPlanted tells what was made or changed since a run began, the nearest first.
-func (w *Walls) tellPlanted(begun time.Time, known func(path string) bool) {
+func (w *guard) tellPlanted(begun time.Time, known func(path string) bool) {
 	begun = begun.Add(-slack)
 	left := maxPlanted
 	for dirs := []string{w.folder}; len(dirs) > 0 && left > 0; dirs = dirs[1:] {

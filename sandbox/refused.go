@@ -43,7 +43,14 @@ var (
 // Refusals are what a tool's output says was refused, as far as it was the walls: who looks at
 // the same place from outside finds it otherwise. dir is where relative paths begin.
 func (w *Walls) Refusals(output, dir string) []Refusal {
-	if w == nil || !cantWrite().MatchString(output) && !isMissing().MatchString(output) {
+	if w == nil {
+		return nil
+	}
+	return w.plot.refusals(output, dir)
+}
+
+func (w *plot) refusals(output, dir string) []Refusal {
+	if !cantWrite().MatchString(output) && !isMissing().MatchString(output) {
 		return nil
 	}
 	var found []Refusal

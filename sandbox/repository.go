@@ -97,7 +97,7 @@ func (w *mounts) openRepository(p *mountList) {
 		}
 	}
 	records := filepath.Join(r.common, "ralph") // of worktrees that are to be taken away
-	if w.make(records); exists(records) {
+	if w.made.dir(records); exists(records) {
 		p.fix(r.common, records)
 	}
 	trees := filepath.Join(r.common, "worktrees")
@@ -135,14 +135,14 @@ func (w *mounts) openRepository(p *mountList) {
 		}
 		return nil
 	})
-	for _, path := range w.leadsTo(r) {
+	for _, path := range r.leadsTo(w.folder) {
 		if exists(path) {
 			p.fix(w.folder, path)
 		} else {
 			p.fixed = append(p.fixed, path) // it is told if it comes
 		}
 	}
-	for _, entry := range w.submodules(r) {
+	for _, entry := range r.submodules(w.folder) {
 		if info, err := os.Lstat(entry); err == nil && info.IsDir() {
 			p.pin(w.folder, entry)
 			p.open(entry)
@@ -153,14 +153,14 @@ func (w *mounts) openRepository(p *mountList) {
 	}
 }
 
-// leadsTo lists what the configuration of a repository leads to in the folder: hooks, and more configuration.
-func (w *plot) leadsTo(r repository) (paths []string) {
+// leadsTo lists what the configuration of a repository leads to in a folder: hooks, and more configuration.
+func (r repository) leadsTo(folder string) (paths []string) {
 	add := func(path string) {
-		if within(path, w.folder) && path != w.folder {
+		if within(path, folder) && path != folder {
 			paths = append(paths, path)
 		}
 	}
-	if path, err := gitConfig(w.folder, "core.hooksPath"); err == nil {
+	if path, err := gitConfig(folder, "core.hooksPath"); err == nil {
 		add(at(filepath.Dir(r.entry), path))
 	}
 	if path := os.Getenv("GIT_CONFIG_GLOBAL"); filepath.IsAbs(path) {
@@ -172,7 +172,7 @@ func (w *plot) leadsTo(r repository) (paths []string) {
 			if data, err := regular.Read(path, regular.Long); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("include")) {
 				continue
 			}
-			out, _ := gitRuns(w.folder, nil, "--file", path, "--includes", "--show-origin", "--type=path", "-z", "--get-regexp",
+			out, _ := gitRuns(folder, nil, "--file", path, "--includes", "--show-origin", "--type=path", "-z", "--get-regexp",
 				`^include(if\..*)?\.path$`)
 			for fields := git.Fields(out); len(fields) > 1; fields = fields[2:] { // "file:PATH", "include.path\nPATH"
 				_, target, _ := strings.Cut(fields[1], "\n")
@@ -184,8 +184,8 @@ func (w *plot) leadsTo(r repository) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// submodules lists what git takes for their repositories in the folder, as its index has them: .git of each.
-func (w *plot) submodules(r repository) (entries []string) {
+// submodules lists what git takes for their repositories in a folder, as its index has them: .git of each.
+func (r repository) submodules(folder string) (entries []string) {
 	// their mode
 	if data, err := regular.Read(filepath.Join(r.own, "index"), git.MaxIndex); err != nil || !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) {
 		return nil
@@ -197,7 +197,7 @@ func (w *plot) submodules(r repository) (entries []string) {
 	top := filepath.Dir(r.entry)
 	links, _ := git.Git{Program: program, Dir: top}.Submodules(context.Background())
 	for _, name := range links {
-		if entry := filepath.Join(top, filepath.FromSlash(name), ".git"); within(entry, w.folder) {
+		if entry := filepath.Join(top, filepath.FromSlash(name), ".git"); within(entry, folder) {
 			entries = append(entries, entry)
 		}
 	}
@@ -216,8 +216,8 @@ func (r repository) unsettled() (paths []string) {
 
 // fixGitDir keeps hooks and configuration of a git folder as they are.
 func (w *mounts) fixGitDir(p *mountList, dir string) {
-	w.make(filepath.Join(dir, "hooks"))
-	w.makeObeyed(dir)
+	w.made.dir(filepath.Join(dir, "hooks"))
+	w.made.configuration(dir)
 	for _, name := range []string{"hooks", "config", "config.worktree"} {
 		if path := filepath.Join(dir, name); exists(path) {
 			p.fix(dir, path)
@@ -225,8 +225,8 @@ func (w *mounts) fixGitDir(p *mountList, dir string) {
 	}
 }
 
-// makeObeyed makes a configuration that git would obey if it were there, so that nobody else can.
-func (w *mounts) makeObeyed(dir string) {
+// configuration makes one that git would obey if it were there, so that nobody else can.
+func (m *made) configuration(dir string) {
 	if data, err := regular.Read(filepath.Join(dir, "config"), regular.Long); err != nil ||
 		!bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) {
 		// of a worktree
@@ -238,7 +238,7 @@ func (w *mounts) makeObeyed(dir string) {
 	path := filepath.Join(dir, "config.worktree")
 	if file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err == nil {
 		file.Close()
-		w.remember(path)
+		m.add(path)
 	}
 }
 

@@ -118,9 +118,18 @@ type command struct {
 	Command string `json:"command"`
 }
 
+// packaged are walls of the engine Runtime.
+type packaged struct {
+	*plot
+	*tools
+	made made
+}
+
+func (w *packaged) close() { w.made.remove() }
+
 // settings says to the package what the walls are to be for a run.
-func (w *Walls) settings(run Run, program string, read []string, log string) settings {
-	s := settings{Bwrap: w.tools.bwrap, Socat: w.tools.socat, Ripgrep: &command{w.tools.grep}}
+func (w *packaged) settings(run Run, program string, read []string, log string) settings {
+	s := settings{Bwrap: w.bwrap, Socat: w.socat, Ripgrep: &command{w.grep}}
 	network := w.spec.Network
 	if run.IsCheck {
 		network = w.spec.VerifyNetwork
@@ -135,7 +144,7 @@ func (w *Walls) settings(run Run, program string, read []string, log string) set
 		write = append(write, w.expand(path))
 	}
 	write = append(write, run.Writable...)
-	keep := append(w.guards(), run.Readable...)
+	keep := append(w.readOnly(), run.Readable...)
 	for _, path := range w.guarded() { // of those that aren't there, some can't be made, either
 		top, _, _ := strings.Cut(strings.TrimPrefix(path, w.folder+"/"), "/")
 		if exists(path) || top == ".pi" || slices.Contains(placeholders, top) {
@@ -144,7 +153,7 @@ func (w *Walls) settings(run Run, program string, read []string, log string) set
 	}
 	if r, ok := w.repository(); ok {
 		write = append(write, r.own, r.common)
-		for _, path := range slices.Concat(w.leadsTo(r), w.submodules(r)) {
+		for _, path := range slices.Concat(r.leadsTo(w.folder), r.submodules(w.folder)) {
 			if exists(path) {
 				keep = append(keep, path)
 			}
@@ -182,8 +191,21 @@ func literals(paths []string) []literal {
 	return list
 }
 
-// wrapRuntime makes cmd one that the package runs.
-func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) (*ownDirs, error) {
+// wrap implements engine.
+func (w *packaged) wrap(cmd *exec.Cmd, run Run) (wrapped, error) {
+	owns, err := w.wrapOwn(cmd, run)
+	if err != nil {
+		return wrapped{}, err
+	}
+	var fixed []string
+	if r, ok := findRepository(w.folder); ok {
+		fixed = slices.Concat(r.leadsTo(w.folder), r.submodules(w.folder))
+	}
+	return wrapped{owns: owns, fixed: fixed, release: func() {}}, nil
+}
+
+// wrapOwn makes cmd one that the package runs.
+func (w *packaged) wrapOwn(cmd *exec.Cmd, run Run) (*ownDirs, error) {
 	if err := w.checkNamed(); err != nil {
 		return nil, err
 	}
@@ -194,9 +216,9 @@ func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) (*ownDirs, error) {
 	if err := regular.Write(log, nil, 0o600); err != nil {
 		return nil, err
 	}
-	w.tools.mu.Lock()
-	w.tools.logs[log] = 0
-	w.tools.mu.Unlock()
+	w.mu.Lock()
+	w.logs[log] = 0
+	w.mu.Unlock()
 	owns, env, read, err := w.ownByVariable(run)
 	if err != nil {
 		return nil, err
@@ -207,20 +229,20 @@ func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) (*ownDirs, error) {
 		return nil, err
 	}
 	cmd.Env = append(append(cmd.Env, env...), "NODE_USE_ENV_PROXY=1") // else node's own requests would pass the proxy by, and reach nothing
-	cmd.Args = slices.Concat([]string{w.tools.node, "--input-type=module", "-e", runtimeScript, "--", w.tools.index,
+	cmd.Args = slices.Concat([]string{w.node, "--input-type=module", "-e", runtimeScript, "--", w.index,
 		string(said), log, cmd.Path}, cmd.Args[1:])
-	cmd.Path = w.tools.node
+	cmd.Path = w.node
 	return owns, nil
 }
 
-// raiseRuntime tries the walls with a program that does nothing.
-func (w *Walls) raiseRuntime(ctx context.Context) (err error) {
+// raise tries the walls with a program that does nothing.
+func (w *packaged) raise(ctx context.Context) (err error) {
 	if w.tools, err = findTools(w.mayWrite); err != nil {
 		return err
 	}
 	for _, name := range placeholders {
 		if path := filepath.Join(w.folder, name); !exists(path) {
-			w.made = append(w.made, path)
+			w.made.add(path)
 		}
 	}
 	return inScratch(func(dir string) error {
@@ -229,11 +251,11 @@ func (w *Walls) raiseRuntime(ctx context.Context) (err error) {
 			return err
 		}
 		cmd.Env = os.Environ()
-		if _, err := w.wrapRuntime(cmd, Run{TempDir: dir}); err != nil {
+		if _, err := w.wrapOwn(cmd, Run{TempDir: dir}); err != nil {
 			return &Error{cantRaise, err.Error(), ""}
 		}
 		if said := complaintOf(cmd); said != "" {
-			return refusal(Runtime, w.tools.bwrap, said)
+			return refusal(Runtime, w.bwrap, said)
 		}
 		return nil
 	})
@@ -243,20 +265,17 @@ func (w *Walls) raiseRuntime(ctx context.Context) (err error) {
 // "deny network-outbound example.com:443 (no rule)".
 var violation = lazy.Regexp(`^(?:.*? )?deny(?:\(\d+\))? (\S+) (.+)$`)
 
-// Observed is what the engine itself has seen refused since the last time.
-func (w *Walls) Observed() (found []Refusal) {
-	if w == nil || w.tools == nil {
-		return nil
-	}
-	w.tools.mu.Lock()
-	defer w.tools.mu.Unlock()
-	for name, read := range w.tools.logs {
+// observed implements engine.
+func (w *packaged) observed() (found []Refusal) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, read := range w.logs {
 		data, err := regular.Head(name, regular.Long)
 		if err != nil || int64(len(data)) <= read {
 			continue
 		}
 		end := bytes.LastIndexByte(data, '\n') + 1
-		w.tools.logs[name] = int64(end)
+		w.logs[name] = int64(end)
 		for said := range bytes.Lines(data[min(int(read), end):end]) {
 			var line string
 			if json.Unmarshal(said, &line) != nil {

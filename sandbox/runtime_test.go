@@ -52,7 +52,7 @@ func TestTheSettingsOfSandboxRuntime(t *testing.T) {
 		{"the verification", Spec{Network: true}, true, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := &Walls{mounts: mounts{plot: plot{spec: tt.spec, folder: folder, home: home, tools: &tools{}}}}
+			w := &packaged{plot: &plot{spec: tt.spec, folder: folder, home: home}, tools: &tools{}}
 			run.IsCheck = tt.check
 			if err := w.lay(); err != nil {
 				t.Fatal(err)
@@ -144,8 +144,7 @@ func TestTheWallsOfSandboxRuntimeAreTried(t *testing.T) {
 // Once each, and a line of any length hides none behind it.
 func TestWhatSandboxRuntimeHasSeenRefused(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
-	w := &Walls{}
-	w.tools = &tools{logs: map[string]int64{log: 0}}
+	w := &packaged{plot: &plot{}, tools: &tools{logs: map[string]int64{log: 0}}}
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
@@ -155,11 +154,11 @@ func TestWhatSandboxRuntimeHasSeenRefused(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
 	whole := `"deny network-outbound a:1"` + "\n" + `"deny network-outbound ` + long + `"` + "\nno JSON\n" + `"deny network-outbound b:2 (no rule)"` + "\n"
 	write(whole + `"deny network-outbound c`)
-	if got, want := w.Observed(), []Refusal{{"a:1", Reach}, {long, Reach}, {"b:2", Reach}}; !slices.Equal(got, want) {
+	if got, want := w.observed(), []Refusal{{"a:1", Reach}, {long, Reach}, {"b:2", Reach}}; !slices.Equal(got, want) {
 		t.Errorf("%d are told: %.200v", len(got), got)
 	}
 	write(whole + `"deny network-outbound c:3"` + "\n")
-	if got, want := w.Observed(), []Refusal{{"c:3", Reach}}; !slices.Equal(got, want) {
+	if got, want := w.observed(), []Refusal{{"c:3", Reach}}; !slices.Equal(got, want) {
 		t.Errorf("then %.200v", got)
 	}
 }

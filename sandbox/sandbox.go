@@ -93,17 +93,65 @@ func (e *Error) Error() string {
 
 // Walls are raised for one folder.
 type Walls struct {
-	mounts
-	told func(Breach)
+	plot   *plot
+	engine engine
+	guard  guard
 }
 
-// mounts show a run what it may see, behind bubblewrap.
+// engine is what raises walls.
+type engine interface {
+	// raise tries the walls; an *Error says why they can't be had.
+	raise(ctx context.Context) error
+	// wrap makes cmd one that runs behind the walls.
+	wrap(cmd *exec.Cmd, run Run) (wrapped, error)
+	// observed is what the engine itself has seen refused since the last time.
+	observed() []Refusal
+	// close removes what was made for the walls.
+	close()
+}
+
+// wrapped is what a run behind walls has until it is over.
+type wrapped struct {
+	owns    *ownDirs
+	fixed   []string // paths that are read-only for it
+	hidden  []string // and those that are empty for it
+	release func()   // lets go of what had to stay
+}
+
+// mounts are walls of the engine Bubblewrap: they show a run what it may see.
 type mounts struct {
-	plot
+	*plot
 	bwrap  string
 	bounds bounds
-	making sync.Mutex // agents of a step start at the same time
-	made   []string   // to mount something there, or what the engine Runtime leaves that is killed; guarded by making
+	made   made
+}
+
+// made are what walls have in the folder to mount something there, as long as they stand.
+type made struct {
+	mu    sync.Mutex // agents of a step start at the same time
+	paths []string
+}
+
+func (m *made) add(path string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paths = append(m.paths, path)
+}
+
+// dir makes a folder to mount on where there is none.
+func (m *made) dir(path string) {
+	if os.Mkdir(path, 0o755) == nil {
+		m.add(path)
+	}
+}
+
+// remove removes what is still empty.
+func (m *made) remove() {
+	for _, path := range m.paths {
+		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() == 0) {
+			os.Remove(path) // fails for what has something in it
+		}
+	}
 }
 
 // plot is what walls are raised around, and what is open there.
@@ -113,12 +161,11 @@ type plot struct {
 	home   string  // the same; "" is unknown
 	self   string  // this program
 	there  *layout // of homes
-	tools  *tools  // of the engine Runtime; nil for Bubblewrap
 }
 
 // plotOf is the plot of a folder that is without links.
-func plotOf(spec Spec, folder string) plot {
-	p := plot{spec: spec, folder: folder}
+func plotOf(spec Spec, folder string) *plot {
+	p := &plot{spec: spec, folder: folder}
 	if home, err := os.UserHomeDir(); err == nil {
 		p.home = real(home)
 	}
@@ -128,7 +175,7 @@ func plotOf(spec Spec, folder string) plot {
 // Tell has someone told of breaches, on a goroutine of the run's.
 func (w *Walls) Tell(told func(Breach)) {
 	if w != nil {
-		w.told = told
+		w.guard.told = told
 	}
 }
 
@@ -153,52 +200,59 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	if err != nil {
 		return nil, &Error{cantRaise, err.Error(), ""}
 	}
-	w := &Walls{mounts: mounts{plot: plotOf(spec, dir)}}
+	p := plotOf(spec, dir)
 	if self, err := os.Executable(); err == nil {
-		w.self = real(self)
+		p.self = real(self)
 	}
-	if err := w.fixNamed(); err != nil {
-		return nil, err
-	}
-	if err := w.checkFolder(); err != nil {
-		return nil, err
-	}
-	if err := w.lay(); err != nil {
-		return nil, err
-	}
-	if engine == Runtime {
-		if err := w.raiseRuntime(ctx); err != nil {
-			w.Close()
+	for _, prepare := range []func() error{p.fixNamed, p.checkFolder, p.lay} {
+		if err := prepare(); err != nil {
 			return nil, err
 		}
-		return w, nil
 	}
-	if w.bwrap, err = findBubblewrap(w.mayWrite); err != nil {
-		return nil, err
+	w := &Walls{plot: p, engine: &mounts{plot: p}, guard: guard{plot: p}}
+	if engine == Runtime {
+		w.engine = &packaged{plot: p}
 	}
-	if err = w.bind(); err == nil {
-		err = w.try(ctx)
-	}
-	if err != nil {
+	if err := w.engine.raise(ctx); err != nil {
 		w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// Close removes what was made in the folder, as far as it is still empty.
-func (w *Walls) Close() {
-	if w == nil {
-		return
+// raise implements engine.
+func (w *mounts) raise(ctx context.Context) (err error) {
+	if w.bwrap, err = findBubblewrap(w.mayWrite); err != nil {
+		return err
 	}
+	if err = w.bind(); err == nil {
+		err = w.try(ctx)
+	}
+	return err
+}
+
+func (w *mounts) observed() []Refusal { return nil }
+
+func (w *mounts) close() {
 	if w.bounds.group != "" {
 		removeGroup(w.bounds.group)
 	}
-	for _, path := range w.made {
-		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() == 0) {
-			os.Remove(path) // fails for what has something in it
-		}
+	w.made.remove()
+}
+
+// Close removes what was made in the folder, as far as it is still empty.
+func (w *Walls) Close() {
+	if w != nil {
+		w.engine.close()
 	}
+}
+
+// Observed is what the engine itself has seen refused since the last time.
+func (w *Walls) Observed() []Refusal {
+	if w == nil {
+		return nil
+	}
+	return w.engine.observed()
 }
 
 // Engine is what raised them, "" for no walls.
@@ -206,39 +260,24 @@ func (w *Walls) Engine() string {
 	if w == nil {
 		return ""
 	}
-	return w.spec.EngineOf()
+	return w.plot.spec.EngineOf()
 }
 
 // Wrap makes cmd one that runs behind the walls. Its folder, streams and attributes stay.
 // settle is called when all that it started is gone: it looks after what is read-only.
 func (w *Walls) Wrap(cmd *exec.Cmd, run Run) (settle func(), err error) {
-	cmd.Env = w.environ(cmd.Environ(), run)
-	if w.tools != nil {
-		owns, err := w.wrapRuntime(cmd, run)
-		if err != nil {
-			return nil, err
-		}
-		var fixed []string
-		if r, ok := findRepository(w.folder); ok {
-			fixed = slices.Concat(w.leadsTo(r), w.submodules(r))
-		}
-		return both(owns, w.watch(fixed)), nil
-	}
-	p, release, err := w.wrapBubblewrap(cmd, run)
+	cmd.Env = w.plot.environ(cmd.Environ(), run)
+	around, err := w.engine.wrap(cmd, run)
 	if err != nil {
 		return nil, err
 	}
-	compare := both(p.owns, w.watch(p.fixed))
-	return func() { release(); compare() }, nil
-}
-
-// both settles what a run had for its agent's own, and what walls look after.
-func both(owns *ownDirs, settle func()) func() {
-	owns.keep()
+	around.owns.keep()
+	compare := w.guard.watch(around.fixed)
 	return func() {
-		owns.settle()
-		settle()
-	}
+		around.release()
+		around.owns.settle()
+		compare()
+	}, nil
 }
 
 // checkFolder refuses a folder that leaves no walls to be had, and paths that can't be opened.
@@ -283,8 +322,7 @@ func (s Spec) Opens(folder, path string) bool {
 	if !s.IsOn() {
 		return false
 	}
-	p := plotOf(s, real(folder))
-	return p.mayWrite(real(path))
+	return plotOf(s, real(folder)).mayWrite(real(path))
 }
 
 // expand is a path of the configuration, without links.
@@ -317,11 +355,11 @@ func within(path, dir string) bool {
 }
 
 // Hides says whether a path, which is absolute, is kept from being read behind the walls.
-func (w *Walls) Hides(path string) bool { return w != nil && w.isHidden(real(path)) }
+func (w *Walls) Hides(path string) bool { return w != nil && w.plot.isHidden(real(path)) }
 
 // Guards says whether a path in the folder is one that nobody behind the walls may write there, or make unseen.
 func (w *Walls) Guards(name string) bool {
-	return w != nil && (isObeyed(name) || slices.ContainsFunc(w.spec.Protect,
+	return w != nil && (isObeyed(name) || slices.ContainsFunc(w.plot.spec.Protect,
 		func(pattern string) bool { return verify.Matches(pattern, name) }))
 }
 

@@ -13,19 +13,18 @@ import (
 // stageName is this program in a run's TMPDIR, for what is done inside before the run begins.
 const stageName = ".ralph-lsp"
 
-// wrapBubblewrap makes cmd one that bubblewrap runs. release lets go of what has to stay until it
-// is over.
-func (w *mounts) wrapBubblewrap(cmd *exec.Cmd, run Run) (p *mountList, release func(), err error) {
+// wrap implements engine.
+func (w *mounts) wrap(cmd *exec.Cmd, run Run) (wrapped, error) {
 	self, err := paths.Program(run.TempDir) // an update may have taken away the one that was started
 	if err != nil {
-		return nil, nil, &Error{cantRaise, "this program isn't to be found any more: " + err.Error(), "start the loop again"}
+		return wrapped{}, &Error{cantRaise, "this program isn't to be found any more: " + err.Error(), "start the loop again"}
 	}
 	if self = real(self); within(self, real(run.TempDir)) {
 		run.Readable = append(slices.Clone(run.Readable), self)
 	}
-	p, err = w.arguments(cmd.Dir, cmd.Path, run)
+	p, err := w.arguments(cmd.Dir, cmd.Path, run)
 	if err != nil {
-		return nil, nil, err
+		return wrapped{}, err
 	}
 	inner := filepath.Join(run.TempDir, stageName)
 	p.add("--ro-bind", self, inner)
@@ -38,7 +37,7 @@ func (w *mounts) wrapBubblewrap(cmd *exec.Cmd, run Run) (p *mountList, release f
 		file, place, err := numbers(path)
 		if err != nil {
 			p.owns.settle()
-			return nil, nil, err
+			return wrapped{}, err
 		}
 		held, stage.Places = append(held, file), append(stage.Places, place)
 	}
@@ -47,9 +46,9 @@ func (w *mounts) wrapBubblewrap(cmd *exec.Cmd, run Run) (p *mountList, release f
 	if grouped.Group != "" {
 		cmd.Args, cmd.Path = append([]string{"ralph-lsp"}, grouped.Args(cmd.Path, cmd.Args)...), "/proc/self/exe"
 	}
-	return p, func() {
+	return wrapped{owns: p.owns, fixed: p.fixed, hidden: p.hidden, release: func() {
 		for _, file := range held {
 			file.Close()
 		}
-	}, nil
+	}}, nil
 }

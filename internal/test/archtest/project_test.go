@@ -149,7 +149,7 @@ const (
 // bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Fields: 30, Lines: 4000, Excused: map[string]int{
-	"server/acp.session": 59, "server/ahp.session": 53, "sandbox.Walls": 55,
+	"server/acp.session": 59, "server/ahp.session": 53,
 }}
 
 const root = "../../.."
