@@ -37,10 +37,6 @@ func (p *program) answer(words ...string) {
 	}
 }
 
-func isMoot(u update) bool {
-	return u.SessionUpdate == "_ralph/answer" && strings.Contains(u.line, `"moot"`)
-}
-
 func (p *program) exists(name string) bool {
 	_, err := os.Stat(filepath.Join(p.box.Dir, name))
 	return err == nil
@@ -91,28 +87,6 @@ func TestClaudeAsksBeforeItRunsACommand(t *testing.T) {
 	}
 }
 
-// What is allowed in the loop isn't asked again, but for flags that nobody allowed: they may run or write anything.
-func TestClaudeAsksAgainForAFlagThatNobodyAllowed(t *testing.T) {
-	t.Parallel()
-	stopped := says("I leave it. <promise>DONE</promise>")
-	stopped.Match = "not there"
-	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{
-		stopped,
-		does(claude.bash("go vet -json ./src")), does(claude.bash("go vet ./more -json")), does(claude.bash("go vet -vettool=./mine ./src")),
-		does(claude.bash("git log --oneline --output=../taken")), says("I wrote it."),
-	}})
-	p.asks()
-	p.answer(p.question("go vet -json ./src"), "loop")
-	p.answer(p.question("-vettool=./mine"), "deny")
-	p.answer(p.question("--output=../taken"), "deny", "not", "there")
-	if exit := p.wait(); exit != exitDone || p.exists("../taken") {
-		p.fatalf("exit %d", exit)
-	}
-	if n := count(p.all(), func(u update) bool { return u.SessionUpdate == "_ralph/question" }); n != 3 { // claude itself permits git log, but not with this flag
-		p.fatalf("%d questions were asked", n)
-	}
-}
-
 // count is how many updates are so.
 func count(all []update, ok func(update) bool) (n int) {
 	for _, u := range all {
@@ -121,43 +95,6 @@ func count(all []update, ok func(update) bool) (n int) {
 		}
 	}
 	return n
-}
-
-// A cancel takes the question back, and leaves nothing.
-func TestALoopIsCancelledWhileItAsks(t *testing.T) {
-	t.Parallel()
-	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{does(claude.bash("touch it")), says("No.")}})
-	p.asks()
-	id := p.question("touch it")
-	if err := p.ralphCommand("cancel", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
-	p.wait()
-	if !p.has(isMoot) || p.exists("it") || p.ralphCommand("answer", "-C", p.box.Dir, id, "once") == nil {
-		p.fatalf("the question is still open")
-	}
-	proctest.CheckNone(t, goneWithin, p.mark)
-}
-
-// A kill in the middle of a question forgets it; the loop that goes on still asks.
-func TestALoopIsKilledWhileItAsks(t *testing.T) {
-	t.Parallel()
-	done := says("<promise>DONE</promise>")
-	done.Match = "made-it"
-	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{done, {Repeat: -1, Steps: []fakemodel.Step{claude.bash("touch it && echo made-it")}}}})
-	p.asks("--max-iterations", "2")
-	old := p.question("touch it")
-	p.crash()
-	p.wait()
-	next := p.again()
-	id := next.question("touch it")
-	if id == old || next.ralphCommand("answer", "-C", p.box.Dir, old, "once") == nil {
-		next.fatalf("the question of before is open")
-	}
-	next.answer(id, "once")
-	if exit := next.wait(); exit != exitDone || !next.exists("it") {
-		next.fatalf("exit %d", exit)
-	}
 }
 
 // An extension of pi's asks its user, and gets what the user says.

@@ -258,31 +258,3 @@ func checkConversation(t *testing.T, body []byte) {
 		t.Error("events of ours are in the conversation")
 	}
 }
-
-// TestAKilledLoopIsKept kills the program while a tool runs: what was said and
-// begun until then can be read.
-func TestAKilledLoopIsKept(t *testing.T) {
-	t.Parallel()
-	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{
-		does(fakemodel.Say("First a look."), pi.bash("echo here")), does(fakemodel.Say("Now a long one."), pi.bash(longTool("kept"))),
-	}})
-	p.start("--max-iterations", "1", prompt)
-	awaitProcesses(p, 1, "kept")
-	poll(p, patience, func() string {
-		if shown := strings.Join(p.transcript(p.session()), "\n"); !strings.Contains(shown, "Now a long one.") {
-			return "the transcript has " + shown
-		}
-		return ""
-	})
-	p.crash()
-	p.wait()
-	shows := strings.Join(p.transcript(p.session()), "\n")
-	for _, want := range []string{"First a look.", `"here\n"`, "Now a long one.", `"status":"in_progress"`} {
-		if !strings.Contains(shows, want) {
-			t.Errorf("the transcript has no %q:\n%s", want, shows)
-		}
-	}
-	if _, err := os.Stat(p.stateFile()); err != nil {
-		t.Error(err)
-	}
-}

@@ -100,36 +100,6 @@ func (a agent) liveArgs(more ...string) []string {
 	return slices.Concat([]string{"--live", "--completion-promise", "DONE"}, a.anyToolArgs(), more)
 }
 
-// Who is killed before the agent has read the user's words tells them to the next.
-func TestWordsOutliveAKill(t *testing.T) {
-	for _, a := range both {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{does(a.bash(longTool("killed"))), says("<promise>DONE</promise>")}})
-			p.start(a.liveArgs("--max-iterations", "3", prompt)...)
-			awaitProcesses(p, 1, "killed")
-			if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
-				t.Fatal(err)
-			}
-			p.await("the words' way", isGuidance("sent"))
-			p.crash()
-			p.wait()
-			proctest.CheckNone(t, goneWithin, p.mark)
-			if p.has(isGuidance("delivered")) {
-				p.fatalf("the agent has read it while its tool ran")
-			}
-			p = p.again()
-			if exit := p.wait(); exit != exitDone {
-				p.fatalf("exit %d", exit)
-			}
-			asked := p.model.MainRequests()
-			if last := asked[len(asked)-1]; len(asked) != 2 || strings.Count(last.System+last.LastUser, "stop, not that file") != 1 {
-				p.fatalf("%d requests; the last is told %s", len(asked), last.System)
-			}
-		})
-	}
-}
-
 // A prompt that pi refuses ends its run at once, with its reason.
 func TestAPiWithoutAKeyEndsTheLoop(t *testing.T) {
 	t.Parallel()
@@ -146,32 +116,5 @@ func TestAPiWithoutAKeyEndsTheLoop(t *testing.T) {
 	exit := p.wait()
 	if end := p.end(); exit != exitFailed || end.StopReason != "unauthorized" || !strings.HasPrefix(end.Error, "No API key found for fake") || !slices.Equal(p.outcomes(), []string{"error"}) {
 		p.fatalf("exit %d, %s", exit, end.line)
-	}
-}
-
-// What the user says may be long. An agent that hasn't taken it all in behind its tool reads it later.
-func TestAMegabyteReachesTheRunningAgent(t *testing.T) {
-	for _, a := range both {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			told := says("As you say. <promise>DONE</promise>")
-			told.Match = "not that file, not that file"
-			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{told, does(a.bash(untilFile("go")))}, Default: &fakemodel.Turn{Text: "I went on."}})
-			p.start(a.liveArgs("--max-iterations", "9", prompt)...)
-			p.await("the tool", hasTool)
-			parts := slices.Repeat([]string{strings.Repeat("not that file, ", 7_000)}, 10) // an argument may have 128 KiB
-			if err := p.ralphCommand(append([]string{"steer", "--once", "-C", p.box.Dir, "--"}, parts...)...); err != nil {
-				t.Fatal(err)
-			}
-			p.await("the words' way", isGuidance("sent"))
-			if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			exit := p.wait()
-			asked := p.model.MainRequests()
-			if got := strings.Count(asked[len(asked)-1].LastUser, "not that file,"); exit != exitDone || !p.has(isGuidance("delivered")) || got != 70_000 {
-				p.fatalf("exit %d, %d requests, the last has %d of 70000 words", exit, len(asked), got)
-			}
-		})
 	}
 }

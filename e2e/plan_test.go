@@ -272,21 +272,6 @@ func TestASuspendedPlanThatIsEnded(t *testing.T) {
 	}
 }
 
-func TestAPlanWhoseAgentIsKilled(t *testing.T) {
-	t.Parallel()
-	s := sitDown(t, pi, planScript())
-	before := s.settings("before")
-	pid, _ := s.plan(planPrompt, planAnswer)
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	s.sees("code-137-")
-	if after := s.settings("after"); after != before {
-		t.Errorf("the terminal isn't as it was:\n%s\n%s", before, after)
-	}
-	s.awaitOnlyTheShell()
-}
-
 // The shell gives the terminal back its settings, as after any program that a
 // signal ends; nothing of the session is left.
 func TestAPlanThatIsKilledItself(t *testing.T) {

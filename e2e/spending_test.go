@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -118,29 +117,5 @@ func askStats(t *testing.T, p *program) (events string, stats sessionStats) {
 		if l.Type == "agent_settled" {
 			io.WriteString(stdin, `{"id":"s","type":"get_session_stats"}`+"\n")
 		}
-	}
-}
-
-// TestToolSpendingEndsTheLoop has a tool spend more than the loop may: at its
-// end, and while it still works.
-func TestToolSpendingEndsTheLoop(t *testing.T) {
-	for _, how := range []string{"listed", "growing"} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			next := fakemodel.Turn{HangMS: never, Text: "<promise>DONE</promise>"}
-			p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(delegate(how, 2)), next}})
-			for _, arg := range withDelegate(t) {
-				p.agent.args = append(slices.Clone(p.agent.args), arg)
-			}
-			p.start("--max-cost", "1", "--completion-promise", "DONE", prompt)
-			code := p.wait()
-			end := p.end()
-			if code != exitCap || end.StopReason != "max_cost" || end.CostUSD == nil || *end.CostUSD < 2 || *end.CostUSD > 2.1 {
-				p.fatalf("exit code %d, end %s", code, end.line)
-			}
-			if run := p.outcomes(); len(run) != 1 {
-				p.fatalf("%d iterations, want 1", len(run))
-			}
-		})
 	}
 }

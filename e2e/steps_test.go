@@ -50,53 +50,6 @@ func (p *program) begun(title string) (n int) {
 	return n
 }
 
-// TestAChainOfThreeHandsOn has three agents work one after the other. The program is killed
-// while the second works, and goes on with the first, with what was spent.
-func TestAChainOfThreeHandsOn(t *testing.T) {
-	t.Parallel()
-	a := pi
-	found := says("The parser is in a.go.")
-	found.Usage = fiveDollars
-	p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
-		found, does(a.bash(longTool("killed"))), // and here it is killed
-		found, says("Mend line 3 of {prompt}."), does(a.write("mended", "1\n")), says("Mended.\n\n<promise>DONE</promise>"),
-	}})
-	agentFiles(p, "scout", "planner", "worker")
-	p.start(append(a.anyToolArgs(), "--chain", "scout,planner,worker", "--completion-promise", "DONE", "--max-iterations", "4", prompt)...)
-	awaitProcesses(p, 1, "killed")
-	p.crash()
-	p.wait()
-	proctest.CheckNone(t, goneWithin, p.mark)
-	p = p.again()
-	if exit := p.wait(); exit != exitDone {
-		p.fatalf("exit %d", exit)
-	}
-	for _, title := range []string{"scout 1/3", "planner 2/3", "worker 3/3"} {
-		if n := p.begun(title); n != 1 {
-			t.Errorf("%q began %d times", title, n)
-		}
-	}
-	if got := p.outcomes(); len(got) != 1 || got[0] != "ok" {
-		t.Errorf("the iterations went %q", got)
-	}
-	if cost := p.end().CostUSD; cost == nil || *cost < 10 {
-		t.Errorf("it cost %v", cost)
-	}
-	checkFile(t, p, "mended", "1\n")
-	asked := p.model.MainRequests()
-	for i, want := range map[int][2]string{
-		2: {"You are the scout of this team.", prompt}, 3: {"You are the planner of this team.", "The parser is in a.go."},
-		4: {"You are the worker of this team.", "Mend line 3 of {prompt}."},
-	} {
-		if r := asked[i]; !strings.Contains(r.System, want[0]) || !strings.Contains(r.LastUser, want[1]) {
-			t.Errorf("request %d: system %.300s, asked %s", i, r.System, r.LastUser)
-		}
-	}
-	if t.Failed() {
-		p.show()
-	}
-}
-
 // named are the n processes of the program under one of its names.
 func (p *program) named(name string, n int) (pids []int) {
 	p.t.Helper()
@@ -137,45 +90,6 @@ const twoScouts = `
 steps = [ { parallel = [ { agent = "scout", write = true }, { agent = "scout", write = true } ] },
           { agent = "worker" } ]
 `
-
-// TestScoutsWorkAtOnce kills the program while both work, and what keeps their processes
-// together, too. The loop goes on with both.
-func TestScoutsWorkAtOnce(t *testing.T) {
-	t.Parallel()
-	a := pi
-	waits := func(k int) fakemodel.Turn { return does(a.bash(detachedTool(fmt.Sprintf("killed-%d", k)))) }
-	found := says("Found it.")
-	p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
-		waits(1), waits(2), found, found, says("Built.\n\n<promise>DONE</promise>"),
-	}})
-	agentFiles(p, "scout", "worker")
-	p.trusts(twoScouts)
-	p.start(append(a.anyToolArgs(), "--completion-promise", "DONE", "--max-iterations", "4", prompt)...)
-	for k := 1; k <= 2; k++ {
-		awaitProcesses(p, 1, fmt.Sprintf("killed-%d", k))
-	}
-	signal(t, syscall.SIGSTOP, p.cmd.Process.Pid, p.driver())
-	signal(t, syscall.SIGKILL, p.named("ralph-lsp-reaper", 2)...) // nobody is left to end the scouts but who goes on
-	p.crash()
-	p.wait()
-	p = p.again()
-	if exit := p.wait(); exit != exitDone {
-		p.fatalf("exit %d", exit)
-	}
-	for k := 1; k <= 2; k++ {
-		if n := p.begun(fmt.Sprintf("scout %d 1/2", k)); n != 1 {
-			t.Errorf("scout %d began %d times", k, n)
-		}
-	}
-	asked := p.model.MainRequests()
-	if last := asked[len(asked)-1].LastUser; strings.Count(last, "Found it.") != 2 || !strings.Contains(last, "## scout 2") {
-		t.Errorf("the worker was asked %s", last)
-	}
-	proctest.CheckNone(t, goneWithin, p.mark)
-	if t.Failed() {
-		p.show()
-	}
-}
 
 // TestTheKeeperOfAScoutIsKilled ends the process that keeps one scout's processes together.
 // The other is ended with it, and the next iteration has both again.

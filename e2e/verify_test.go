@@ -14,14 +14,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
-// third is a check that fails until three files are there.
-const third = `if [ $(ls done-* | wc -l) -ge 3 ]; then echo "ok shop 0.01s"; else echo "--- FAIL: TestParse (0.00s)"; exit 1; fi`
-
-// lies is a run's part of the model that does a third of the work, and promises all.
-func (a agent) lies(run int) []fakemodel.Turn {
-	return []fakemodel.Turn{does(a.write(fmt.Sprintf("done-%d", run), "1\n")), says("All is done. <promise>DONE</promise>")}
-}
-
 // verdicts are what the gates said, in order: "command refuted".
 func (p *program) verdicts() (all []string) {
 	for _, u := range p.all() {
@@ -30,30 +22,6 @@ func (p *program) verdicts() (all []string) {
 		}
 	}
 	return all
-}
-
-// TestAnAgentThatLies promises in each run; only the third promise is true. How an agent is told
-// of that is no matter of which one: TestLoops wants both to be told something.
-func TestAnAgentThatLies(t *testing.T) {
-	t.Parallel()
-	p := prepare(t, pi, fakemodel.Script{Turns: slices.Concat(pi.lies(1), pi.lies(2), pi.lies(3))})
-	p.start("--max-iterations", "9", "--completion-promise", "DONE", "--verify", third, prompt)
-	if exit, end := p.wait(), p.end(); exit != exitDone || end.StopReason != "promise" || end.Iterations != 3 {
-		p.fatalf("exit %d, %s", exit, end.line)
-	}
-	if got := p.verdicts(); !slices.Equal(got, []string{"command refuted", "command refuted", "command verified"}) {
-		p.fatalf("got %q", got)
-	}
-	told := 0
-	for _, r := range p.model.MainRequests() {
-		if strings.Contains(r.LastUser, prompt) && strings.Contains(r.System, "failed (exit 1): TestParse") {
-			told++
-		}
-	}
-	if told != 2 {
-		t.Errorf("%d runs were told what failed, want 2", told)
-	}
-	proctest.CheckNone(t, goneWithin, p.mark)
 }
 
 // reviewedBy is a loop of one agent that another one reviews.
@@ -126,27 +94,5 @@ func TestAReviewerOnTheOtherBackend(t *testing.T) {
 	proctest.CheckNone(t, goneWithin, p.mark)
 	if t.Failed() {
 		p.show()
-	}
-}
-
-// TestALoopThatIsKilledInMidReview goes on with the verification.
-func TestALoopThatIsKilledInMidReview(t *testing.T) {
-	t.Parallel()
-	p := reviewedBy(t, pi, claude,
-		asReviewer(fakemodel.Turn{HangMS: never, Text: "never"}), asReviewer(says("<promise>APPROVED</promise>")),
-		does(pi.write("a.txt", "1\n")), says("<promise>DONE</promise>"))
-	p.start("--max-iterations", "5", "--completion-promise", "DONE", prompt)
-	p.await("review", func(u update) bool { return u.Gate == "reviewer" && u.State == "running" })
-	isAsked := func(r fakemodel.Request) bool { return strings.Contains(r.LastUser, "You review") }
-	proctest.Until(t, "the reviewer's model is asked", func() bool { return slices.ContainsFunc(p.model.MainRequests(), isAsked) })
-	p.crash()
-	<-p.exited
-	proctest.CheckNone(t, goneWithin, p.mark)
-	p = p.again()
-	if exit, end := p.wait(), p.end(); exit != exitDone || end.StopReason != "promise" || end.Iterations != 1 {
-		p.fatalf("exit %d, %s", exit, end.line)
-	}
-	if got := p.verdicts(); !slices.Equal(got, []string{"command verified", "reviewer verified"}) {
-		p.fatalf("got %q", got)
 	}
 }

@@ -1,6 +1,6 @@
 // A tool that has others work for it and says what that cost, in each way that pi
 // knows: as the result's own usage, as the list that pi's example of a subagent tool
-// keeps in its details, in both, and in a list that grows while the tool runs.
+// keeps in its details, and in both.
 import { Type } from "@earendil-works/pi-ai";
 import { defineTool, type ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
@@ -16,14 +16,10 @@ const delegate = defineTool({
 	description: "Has others work",
 	parameters: Type.Object({ how: Type.String(), usd: Type.Number() }),
 
-	async execute(_id, { how, usd }, signal, onUpdate) {
+	async execute(_id, { how, usd }) {
 		const content = [{ type: "text" as const, text: `spent ${usd} dollars` }];
 		if (how === "listed") return { content, details: { results: [listed(usd / 2), listed(usd / 2)] } };
 		if (how === "both") return { content, details: { results: [listed(usd)] }, usage: own(usd) };
-		if (how === "growing") {
-			onUpdate?.({ content, details: { results: [listed(usd)] } });
-			await new Promise((done) => signal?.addEventListener("abort", done)); // works until it is stopped
-		}
 		return { content, details: {}, usage: own(usd) };
 	},
 });

@@ -77,6 +77,20 @@ func TestAnEventIsToldOnce(t *testing.T) {
 	}
 }
 
+// Whoever kills a loop finds what its agent had said.
+func TestWhatWasSaidOutlivesAKill(t *testing.T) {
+	inHome(t)
+	l, path := keeping(t, "ralph-a")
+	l.HandleLoop(loop.IterationStart{Iteration: 1})
+	l.Handle(stream.Text{MessageID: "m1", Delta: "First a look."})
+	l.Handle(stream.MessageEnd{MessageID: "m1", Text: "First a look."})
+	l.Handle(stream.TurnEnd{})
+	l.kept.Rest()
+	if data, err := os.ReadFile(path); err != nil || !strings.Contains(string(data), "First a look.") {
+		t.Errorf("the file has %s, %v", data, err)
+	}
+}
+
 // A story begins with the prompt, once: a loop that goes on has it.
 func TestAStoryBeginsWithItsPrompt(t *testing.T) {
 	inHome(t)
