@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -40,24 +39,6 @@ func TestCodexItems(t *testing.T) {
 	}
 }
 
-func TestCodexRetries(t *testing.T) {
-	events, r := decodeLines(t, FormatCodex,
-		`{"type":"error","message":"Reconnecting... 2/5 (unexpected status 503 Service Unavailable: busy)"}`,
-		`{"type":"error","message":"Reconnecting... 3/5"}`,
-		`{"type":"item.completed","item":{"id":"i1","type":"agent_message","text":"there"}}`,
-		`{"type":"turn.completed","usage":{}}`)
-	want := []stream.Retry{
-		{Attempt: 2, MaxAttempts: 5, Kind: stream.KindOverloaded, Message: "unexpected status 503 Service Unavailable: busy"},
-		{Attempt: 3, MaxAttempts: 5},
-	}
-	if got := only[stream.Retry](events); !slices.Equal(got, want) {
-		t.Errorf("got %+v", got)
-	}
-	if r.Failure != nil || r.Text != "there" {
-		t.Errorf("got %+v", r)
-	}
-}
-
 func TestCodexUsageLimit(t *testing.T) {
 	_, r := decodeLines(t, FormatCodex,
 		`{"type":"error","message":"You've hit your usage limit. Upgrade to Pro or try again in 3 hours 20 minutes."}`,
@@ -75,16 +56,6 @@ func TestGeminiWarningsAreNoFailures(t *testing.T) {
 		if r.Terminal || (r.Failure.Message == "Loop detected") != fails {
 			t.Errorf("%s: got %+v", severity, r.Failure)
 		}
-	}
-}
-
-func TestGeminiPolicy(t *testing.T) {
-	events, _ := decodeLines(t, FormatGemini,
-		`{"type":"tool_use","tool_name":"write_file","tool_id":"t1","parameters":{"file_path":"/etc/passwd"}}`,
-		`{"type":"tool_result","tool_id":"t1","status":"error","output":"no","error":{"type":"policy_violation","message":"denied by policy"}}`)
-	want := []stream.Denied{{Denial: stream.Denial{Tool: "write_file", ID: "t1", Detail: "/etc/passwd"}}}
-	if got := only[stream.Denied](events); !slices.Equal(got, want) {
-		t.Errorf("got %+v", got)
 	}
 }
 

@@ -122,15 +122,6 @@ t1 ends: "all" well 0s below "", 0 tokens, $0
 	}
 }
 
-func TestStepsAreNoToolCalls(t *testing.T) {
-	var s summary
-	s.add(stream.ToolCall{ID: "t1", Name: "subagent"})
-	s.add(stream.ToolCall{ID: "t1/1", Name: stream.StepTool, ParentToolCallID: "t1"})
-	if n := s.ToolCalls; n != 1 {
-		t.Errorf("got %d calls", n)
-	}
-}
-
 // What a claude's agent says is told before what it does next, as it is kept in that order.
 func TestClaudeTellsWhatItsAgentsSayInOrder(t *testing.T) {
 	result := `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s","content":"x"}]},"parent_tool_use_id":%s}`

@@ -72,51 +72,6 @@ func TestClaudeTextIsShownOnce(t *testing.T) {
 	}
 }
 
-func TestClaudeThinkingIsShownOnce(t *testing.T) {
-	block := `{"type":"thinking","thinking":"let me see","signature":"x"}`
-	for name, lines := range map[string][]string{
-		"without partial messages": {claudeSays("a", block, "", "")},
-		"with partial messages": {claudeBegin("a", ""), claudeDelta("thinking_delta", "let ", ""), claudeDelta("thinking_delta", "me see", ""),
-			claudeSays("a", block, "", ""), claudeStop},
-	} {
-		events, _ := decodeLines(t, FormatClaude, lines...)
-		var thought strings.Builder
-		for _, e := range only[stream.Thinking](events) {
-			thought.WriteString(e.Delta)
-		}
-		if thought.String() != "let me see" || liveText(events) != "" {
-			t.Errorf("%s: thinking %q, text %q", name, thought.String(), liveText(events))
-		}
-	}
-}
-
-func TestClaudeAbandonedAttemptIsTakenBack(t *testing.T) {
-	for name, next := range map[string][]string{
-		"a retry":               {claudeRetry, claudeBegin("b", "")},
-		"another message":       {claudeBegin("b", "")},
-		"another message whole": {},
-	} {
-		lines := append([]string{claudeBegin("a", ""), claudeDelta("text_delta", "<promise>DONE</promise>", "")}, next...)
-		events, result := decodeLines(t, FormatClaude, append(lines, claudeText("b", "good"), claudeGood)...)
-		want := []stream.MessageEnd{{MessageID: "a", Discarded: true}, {MessageID: "b", Text: "good"}}
-		if ends := only[stream.MessageEnd](events); !reflect.DeepEqual(ends, want) {
-			t.Errorf("%s: messages %+v, want %+v", name, ends, want)
-		}
-		if result.Turns != 1 || result.Failure != nil || result.Text != "good" || result.EarlierPromise != "" {
-			t.Errorf("%s: result %+v", name, result)
-		}
-	}
-}
-
-func TestClaudeMessageCutOffAfterAWholeBlockKeepsIt(t *testing.T) {
-	events, _ := decodeLines(t, FormatClaude, claudeBegin("a", ""), claudeDelta("text_delta", "whole", ""), claudeText("a", "whole"),
-		claudeDelta("text_delta", " half", ""), claudeBegin("b", ""), claudeText("b", "rest"), claudeGood)
-	want := []stream.MessageEnd{{MessageID: "a", Text: "whole"}, {MessageID: "b", Text: "rest"}}
-	if ends := only[stream.MessageEnd](events); !reflect.DeepEqual(ends, want) {
-		t.Errorf("messages %+v, want %+v", ends, want)
-	}
-}
-
 func TestClaudeStreamThatStopsInMidMessage(t *testing.T) {
 	events, result := decodeLines(t, FormatClaude, claudeInit, claudeBegin("a", ""), claudeDelta("text_delta", "LOOP_COMPLETE", ""))
 	if result.Usage.Tokens.Total() != 2 || result.Usage.Cost.Known {
@@ -124,33 +79,6 @@ func TestClaudeStreamThatStopsInMidMessage(t *testing.T) {
 	}
 	if len(only[stream.MessageEnd](events)) != 0 || result.Text != "" || result.Terminal || result.Failure == nil {
 		t.Errorf("messages %+v, result %+v: nobody said this for certain", only[stream.MessageEnd](events), result)
-	}
-}
-
-func TestClaudeSubagentsAreShownAndDoNotCount(t *testing.T) {
-	events, result := decodeLines(t, FormatClaude,
-		claudeText("a", "asking"), claudeSays("a", `{"type":"tool_use","id":"t1","name":"Agent","input":{"prompt":"p"}}`, "", ""),
-		claudeBegin("s", "t1"), claudeDelta("text_delta", "<promise>DO", "t1"), claudeDelta("text_delta", "NE</promise>", "t1"),
-		claudeSays("s", claudeTextBlock("<promise>DONE</promise>"), "t1", ""),
-		claudeSays("s", `{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"ls"}}`, "t1", ""),
-		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"LOOP_COMPLETE"}]},"parent_tool_use_id":"t1"}`,
-		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"<promise>DONE</promise>"}]},"parent_tool_use_id":null}`,
-		claudeText("b", "main final"), claudeGood)
-	if result.Text != "main final" || result.EarlierPromise != "" || result.Turns != 2 || result.ToolCalls != 2 {
-		t.Errorf("result %+v", result)
-	}
-	for _, e := range only[stream.Text](events) {
-		if fromSub := strings.Contains(e.Delta, "DO") || strings.Contains(e.Delta, "NE"); fromSub != (e.ParentToolCallID == "t1") {
-			t.Errorf("text %+v has the wrong parent", e)
-		}
-	}
-	for _, e := range only[stream.ToolResult](events) {
-		if (e.ID == "t2") != (e.ParentToolCallID == "t1") {
-			t.Errorf("tool result %+v has the wrong parent", e)
-		}
-	}
-	if len(only[stream.MessageEnd](events)) != 3 {
-		t.Errorf("messages %+v", only[stream.MessageEnd](events))
 	}
 }
 
@@ -224,31 +152,6 @@ func TestClaudeSyntheticMessagesAreErrors(t *testing.T) {
 	}
 }
 
-func TestClaudeAbortedMessageIsNobodysAnswer(t *testing.T) {
-	events, result := decodeLines(t, FormatClaude, claudeBegin("a", ""), claudeDelta("text_delta", "I'll say <promise>DONE</promise>", ""),
-		claudeSays("a", claudeTextBlock("I'll say <promise>DONE</promise>"), "", `,"aborted":true`), claudeStop,
-		claudeBad("error_during_execution", "aborted_streaming", `,"total_cost_usd":0.25`))
-	if ends := only[stream.MessageEnd](events); len(ends) != 1 || !ends[0].Discarded || result.Text != "" {
-		t.Errorf("messages %+v, text %q", ends, result.Text)
-	}
-	if result.Failure == nil || result.Failure.Kind != stream.KindAborted || result.Usage.Cost != stream.USD(0.25) {
-		t.Errorf("result %+v", result)
-	}
-}
-
-func TestClaudeDone(t *testing.T) {
-	var done []bool
-	lines := []string{claudeInit, claudeText("a", "x"), claudeGood, `{"type":"system","subtype":"task_updated"}`,
-		claudeSays("s", claudeTextBlock("sub"), "t1", ""), claudeInit, claudeGood, claudeBegin("b", "")}
-	rd := Reader{Format: FormatClaude, OnLine: func(d bool) { done = append(done, d) }}
-	if _, err := rd.Run(strings.NewReader(strings.Join(lines, "\n"))); err != nil {
-		t.Fatal(err)
-	}
-	if want := []bool{false, false, true, true, true, false, true, false}; !reflect.DeepEqual(done, want) {
-		t.Errorf("done after each line: %v, want %v", done, want)
-	}
-}
-
 func TestClaudeUsage(t *testing.T) {
 	messageDelta := `{"type":"stream_event","event":{"delta":{"stop_reason":"end_turn"},"type":"message_delta","usage":{"input_tokens":10,"cache_read_input_tokens":100,"cache_creation_input_tokens":5,"output_tokens":50}},"parent_tool_use_id":null}`
 	result := func(cost string, output int) string {
@@ -273,13 +176,6 @@ func TestClaudeUsage(t *testing.T) {
 	}
 	if final.Turns != 2 || final.Usage != want[5] {
 		t.Errorf("turns %d, usage %+v", final.Turns, final.Usage)
-	}
-}
-
-func TestClaudeMessageIsOneTurnEvenIfItComesBack(t *testing.T) {
-	_, result := decodeLines(t, FormatClaude, claudeBegin("a", ""), claudeText("a", "x"), claudeStop, claudeText("a", "y"), claudeGood)
-	if result.Turns != 1 {
-		t.Errorf("%d turns", result.Turns)
 	}
 }
 

@@ -1,11 +1,9 @@
 package decode
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -98,13 +96,6 @@ func TestPiTextBlocksAreLines(t *testing.T) {
 	}
 }
 
-func TestPiMessageThatDidNotStreamIsShownOnce(t *testing.T) {
-	events, _ := decodeLines(t, FormatPi, piMessageBegin, piLine("message_end", "stop", "", "a", "b"), piLine("turn_end", "stop", "", "a", "b"), piSettled)
-	if got := liveText(events); got != "a\nb" {
-		t.Errorf("showed %q", got)
-	}
-}
-
 func TestPiWithoutMessageEndTakesTheTextOfTheTurn(t *testing.T) {
 	for name, turnEnd := range map[string]string{
 		"with its content":    piLine("turn_end", "stop", "", "LOOP_COMPLETE"),
@@ -114,52 +105,6 @@ func TestPiWithoutMessageEndTakesTheTextOfTheTurn(t *testing.T) {
 		if result.Text != "LOOP_COMPLETE" || liveText(events) != "LOOP_COMPLETE" || !result.Terminal || result.Failure != nil {
 			t.Errorf("%s: result %+v", name, result)
 		}
-	}
-}
-
-func TestPiFailedAttemptIsTakenBack(t *testing.T) {
-	events, result := decodeLines(t, FormatPi, piAgentStart, piTurnStart, piMessageBegin,
-		piDelta("text_delta", "half <promise>DONE</promise>"),
-		piLine("message_end", "error", piFailure("terminated"), "half <promise>DONE</promise>"),
-		piLine("turn_end", "error", piFailure("terminated")+piCost("0.25"), "half <promise>DONE</promise>"),
-		`{"type":"agent_end","messages":[],"willRetry":true}`,
-		`{"type":"auto_retry_start","attempt":1,"maxAttempts":3,"delayMs":2000,"errorMessage":"terminated"}`,
-		piAgentStart, piTurnStart, piMessageBegin, piDelta("text_delta", "good"), piLine("message_end", "stop", "", "good"),
-		`{"type":"auto_retry_end","success":true,"attempt":1}`,
-		piLine("turn_end", "stop", piCost("0.5"), "good"), piAgentEnd, piSettled)
-	ends := only[stream.MessageEnd](events)
-	want := []stream.MessageEnd{{MessageID: "m1", Discarded: true}, {MessageID: "m2", Text: "good"}}
-	if !reflect.DeepEqual(ends, want) {
-		t.Errorf("messages %+v, want %+v", ends, want)
-	}
-	if errs := only[stream.Error](events); len(errs) != 1 || errs[0].Kind != stream.KindServer {
-		t.Errorf("errors %+v, want one server error", errs)
-	}
-	if retries := only[stream.Retry](events); len(retries) != 1 || retries[0].Delay != stream.Duration(2*time.Second) || retries[0].MaxAttempts != 3 {
-		t.Errorf("retries %+v", retries)
-	}
-	if result.Failure != nil || result.Text != "good" || result.EarlierPromise != "" {
-		t.Errorf("result %+v, want no failure and nothing of the first attempt", result)
-	}
-	if result.Turns != 2 || result.Usage.Cost != stream.USD(0.75) || result.Usage.Tokens.Input != 20 {
-		t.Errorf("turns %d, usage %+v: the failed turn counts too", result.Turns, result.Usage)
-	}
-}
-
-func TestPiRunThatFailsForGood(t *testing.T) {
-	const message = `429 {"error":{"type":"rate_limit_error","message":"slow down, try again in 20s"}}`
-	events, result := decodeLines(t, FormatPi, piMessageBegin,
-		piLine("message_end", "error", piFailure(message)), piLine("turn_end", "error", piFailure(message)),
-		`{"type":"auto_retry_end","success":false,"attempt":3,"finalError":`+quoteJSON(message)+`}`, piAgentEnd, piSettled)
-	if errs := only[stream.Error](events); len(errs) != 1 {
-		t.Errorf("errors %+v, want one", errs)
-	}
-	f := result.Failure
-	if f == nil || f.Kind != stream.KindRateLimit || f.Message != "429 slow down, try again in 20s" || f.ResetsAt.IsZero() || !result.Terminal {
-		t.Errorf("failure %+v", f)
-	}
-	if len(only[stream.MessageEnd](events)) != 0 {
-		t.Error("a failed message that showed nothing has nothing to take back")
 	}
 }
 
@@ -213,18 +158,6 @@ func TestPiTerminal(t *testing.T) {
 	}
 }
 
-func TestPiDoneWhileTheStreamGoesOn(t *testing.T) {
-	var done []bool
-	lines := []string{piAgentStart, piAgentEnd, piSettled, `{"type":"response"}`, piAgentStart}
-	rd := Reader{Format: FormatPi, OnLine: func(d bool) { done = append(done, d) }}
-	if _, err := rd.Run(strings.NewReader(strings.Join(lines, "\n"))); err != nil {
-		t.Fatal(err)
-	}
-	if want := []bool{false, false, true, true, false}; !reflect.DeepEqual(done, want) {
-		t.Errorf("done after each line: %v, want %v", done, want)
-	}
-}
-
 func TestPiUsage(t *testing.T) {
 	events, result := decodeLines(t, FormatPi,
 		piLine("turn_end", "toolUse", piCost("0.25")),
@@ -245,31 +178,6 @@ func TestPiUsage(t *testing.T) {
 	}
 }
 
-func TestPiCountsATurnThatWasCutOff(t *testing.T) {
-	begin := strings.Replace(piMessageBegin, `"content":[]`, `"content":[],"usage":{"input":7,"cost":{"total":0.25}}`, 1)
-	delta := `{"type":"message_update","usage":{"input":7,"output":3,"cost":{"total":0.5}},"assistantMessageEvent":{"type":"text_delta","delta":"hi"}}`
-	for name, tt := range map[string]struct {
-		lines []string
-		want  stream.Cost
-	}{
-		"before any text": {[]string{begin}, stream.USD(0.25)},
-		"in mid-text":     {[]string{begin, delta, delta}, stream.USD(0.5)},
-		"in a tool":       {[]string{begin, piLine("message_end", "toolUse", piCost("0.625"))}, stream.USD(0.625)},
-		"once it ended":   {[]string{begin, delta, piLine("message_end", "stop", "", "hi"), piLine("turn_end", "stop", piCost("0.75"))}, stream.USD(0.75)},
-	} {
-		if _, result := decodeLines(t, FormatPi, tt.lines...); result.Usage.Cost != tt.want {
-			t.Errorf("cut off %s: %+v, want %+v", name, result.Usage.Cost, tt.want)
-		}
-	}
-}
-
-func TestPiUnknownCostIsNotZero(t *testing.T) {
-	_, result := decodeLines(t, FormatPi, piLine("turn_end", "stop", ""), piSettled)
-	if result.Usage.Cost.Known {
-		t.Errorf("cost %+v", result.Usage.Cost)
-	}
-}
-
 func TestPiFailedCompaction(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"type":"compaction_end","reason":"overflow","aborted":false,"willRetry":false,"errorMessage":"too big"}`: "too big",
@@ -282,45 +190,6 @@ func TestPiFailedCompaction(t *testing.T) {
 	}
 }
 
-func TestPiTools(t *testing.T) {
-	events, result := decodeLines(t, FormatPi,
-		`{"type":"tool_execution_start","toolCallId":"t1","toolName":"bash","args":{ "command" : "ls <a> 'b'" }}`,
-		`{"type":"tool_execution_update","toolCallId":"t1","toolName":"bash","args":{},"partialResult":{"content":[]}}`,
-		`{"type":"tool_execution_update","toolCallId":"t1","toolName":"bash","args":{},"partialResult":{"content":[{"type":"text","text":"a\n"}]}}`,
-		`{"type":"tool_execution_start","toolCallId":"t2","toolName":"read"}`,
-		`{"type":"tool_execution_end","toolCallId":"t2","toolName":"read","result":{"content":[{"type":"text","text":"x"},{"type":"image","data":"AAAA"},{"type":"text","text":"y"}]},"isError":false}`,
-		`{"isError":true,"result":{"content":"just text"},"toolCallId":"t1","type":"tool_execution_end"}`,
-		`{"type":"tool_execution_end","toolCallId":"t3","toolName":"x"}`,
-		`{"type":"message_end","message":{"role":"toolResult","toolCallId":"t1","content":[{"type":"text","text":"<promise>DONE</promise>"}]}}`)
-	want := []stream.Event{
-		stream.ToolCall{ID: "t1", Name: "bash", Input: []byte(`{"command":"ls <a> 'b'"}`)},
-		stream.ToolProgress{ID: "t1", Output: "a\n"},
-		stream.ToolCall{ID: "t2", Name: "read"},
-		stream.ToolResult{ID: "t2", Output: "x\n[image]\ny"},
-		stream.ToolResult{ID: "t1", Output: "just text", IsError: true},
-		stream.ToolResult{ID: "t3"},
-	}
-	if got := events[:len(events)-1]; !reflect.DeepEqual(got, want) {
-		t.Errorf("events %+v\nwant   %+v", got, want)
-	}
-	if result.ToolCalls != 2 || result.Text != "" {
-		t.Errorf("result %+v", result)
-	}
-}
-
-func TestPiSaysWhoIsAtWorkWhenItChanges(t *testing.T) {
-	other := strings.Replace(piMessageBegin, `"model":"m"`, `"model":"m2"`, 1)
-	events, _ := decodeLines(t, FormatPi, piSession, piMessageBegin, piLine("message_end", "stop", "", "x"), piMessageBegin, other)
-	want := []stream.SessionStart{
-		{Backend: "pi", SessionID: "s1"},
-		{Backend: "pi", SessionID: "s1", Provider: "p", Model: "m"},
-		{Backend: "pi", SessionID: "s1", Provider: "p", Model: "m2"},
-	}
-	if got := only[stream.SessionStart](events); !reflect.DeepEqual(got, want) {
-		t.Errorf("sessions %+v\nwant     %+v", got, want)
-	}
-}
-
 func TestPiOnlyAssistantTextIsText(t *testing.T) {
 	user := `{"type":"message_end","message":{"role":"user","content":[{"type":"text","text":"say <promise>DONE</promise>"}]}}`
 	events, result := decodeLines(t, FormatPi, user, strings.Replace(user, "user", "system", 1), strings.Replace(user, "user", "custom", 1),
@@ -328,18 +197,5 @@ func TestPiOnlyAssistantTextIsText(t *testing.T) {
 		`{"type":"agent_end","messages":[{"role":"user","content":"<promise>DONE</promise>"}]}`)
 	if liveText(events) != "no" || result.Text != "no" || result.EarlierPromise != "" {
 		t.Errorf("showed %q, result %+v", liveText(events), result)
-	}
-}
-
-func TestPiLongMessagesAreNumbered(t *testing.T) {
-	var lines []string
-	for i := range 3 {
-		lines = append(lines, piMessageBegin, piDelta("text_delta", fmt.Sprint(i)), piLine("message_end", "stop", "", fmt.Sprint(i)))
-	}
-	events, _ := decodeLines(t, FormatPi, lines...)
-	for i, e := range only[stream.Text](events) {
-		if want := fmt.Sprintf("m%d", i+1); e.MessageID != want {
-			t.Errorf("text %d belongs to %s, want %s", i, e.MessageID, want)
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -31,17 +30,4 @@ func TestTopicsOfAllMessages(t *testing.T) {
 	if len(r.TopicMisses) != 1 || r.TopicMisses[0].Kind != promises.NearCode {
 		t.Errorf("%+v", r.TopicMisses)
 	}
-}
-
-func TestWhomTheRecordedClaudeHasWork(t *testing.T) {
-	recorded, err := os.ReadFile("../../testdata/claude/subagent.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, call := range only[stream.ToolCall](decodeAll(t, FormatClaude, strings.NewReader(string(recorded)))) {
-		if s, ok := call.Subagent(); ok && s == (stream.Subagent{Agent: "general-purpose", Task: "sub", Mode: stream.ModeSingle, Count: 1}) {
-			return
-		}
-	}
-	t.Error("no call of its has an agent work")
 }

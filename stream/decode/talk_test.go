@@ -1,13 +1,11 @@
 package decode
 
 import (
-	"bytes"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -54,24 +52,6 @@ func decoded(t *testing.T, f Format, lines ...string) (events []stream.Event, do
 	return events, done
 }
 
-func TestARefusedPromptIsTheEndAndSaysWhy(t *testing.T) {
-	events, done := decoded(t, FormatPi, `{"id":"p1","type":"response","command":"prompt","success":false,"error":"No API key found"}`)
-	want := []stream.Event{stream.Error{Message: "No API key found", Kind: stream.KindAuth, Refused: true}}
-	if diff := cmp.Diff(want, events); diff != "" || !done[0] {
-		t.Errorf("done: %t, %s", done[0], diff)
-	}
-}
-
-func TestOtherAnswersOfPiAreNoEvents(t *testing.T) {
-	events, done := decoded(t, FormatPi,
-		`{"id":"s1","type":"response","command":"steer","success":false,"error":"no"}`,
-		`{"type":"response","command":"parse","success":false,"error":"bad line"}`,
-		`{"type":"extension_ui_request","id":"n","method":"notify","message":"hello"}`)
-	if len(events) > 0 || done[2] {
-		t.Errorf("%v, done: %t", events, done[2])
-	}
-}
-
 // A prompt that an extension takes for itself is followed by nothing: only pi's state tells.
 func TestAPromptThatNoAgentSeesIsTheEnd(t *testing.T) {
 	const accepted, start = `{"id":"p1","type":"response","command":"prompt","success":true}`, `{"type":"agent_start"}`
@@ -91,28 +71,6 @@ func TestAPromptThatNoAgentSeesIsTheEnd(t *testing.T) {
 		if done[len(done)-1] != c.done || failed != c.done || failure.Refused != c.done || !slices.Contains(events, stream.Event(stream.Heard{ID: "p1"})) {
 			t.Errorf("%s: %v, %+v", name, done, events)
 		}
-	}
-}
-
-// What pi was told counts as read when it stands in the conversation, not when it leaves
-// the queue: it may have been taken back. The prompt itself was never in the queue.
-func TestPiHasHeardWhatStandsInItsConversation(t *testing.T) {
-	user := func(text string) string {
-		return `{"type":"message_end","message":{"role":"user","content":[{"type":"text","text":"` + text + `"}]}}`
-	}
-	events, _ := decoded(t, FormatPi,
-		user("Do it"),
-		`{"type":"queue_update","steering":["one"],"followUp":[]}`,
-		`{"type":"queue_update","steering":["one","two"],"followUp":[]}`,
-		`{"type":"queue_update","steering":["two"],"followUp":[]}`,
-		user("one"),
-		`{"type":"queue_update","steering":["twice","twice"],"followUp":[]}`,
-		`{"type":"queue_update","steering":["twice"],"followUp":[]}`,
-		user("twice"),
-		`{"type":"queue_update","steering":[],"followUp":[]}`,
-		user("twice"))
-	if diff := cmp.Diff([]stream.Event{stream.Heard{Text: "one"}, stream.Heard{Text: "twice"}, stream.Heard{Text: "twice"}}, events); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -173,20 +131,5 @@ func TestLongWordsAreHeard(t *testing.T) {
 		`{"type":"message_end","message":{"role":"user","content":[{"type":"text","text":"`+text+`"}]}}`)
 	if len(events) != 1 || events[0].(stream.Heard).Text != text {
 		t.Errorf("%d events", len(events))
-	}
-}
-
-// An agent that refuses its prompt and lives on ends the stream all the same.
-func TestAReaderTellsAtOnceThatThePromptWasRefused(t *testing.T) {
-	var atLine bool
-	rd := Reader{Format: FormatPi, OnLine: func(done bool) { atLine = done }}
-	data, err := os.ReadFile("../../testdata/pi-rpc/rpc-refused.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := rd.Run(bytes.NewReader(data))
-	res.Duration = time.Duration(0)
-	if err != nil || !atLine || !res.Terminal || res.Failure == nil || !res.Failure.Refused {
-		t.Errorf("%+v, %v", res, err)
 	}
 }

@@ -42,10 +42,3 @@ func TestTextFormatKeepsTheEnd(t *testing.T) {
 		t.Errorf("showed %d bytes", shown)
 	}
 }
-
-func TestTextFormatWithoutOutput(t *testing.T) {
-	events, result := decodeLines(t, FormatText)
-	if len(only[stream.MessageEnd](events)) > 1 || result.Text != "" {
-		t.Errorf("events %+v", events)
-	}
-}
