@@ -72,6 +72,24 @@ func TestClaudeTextIsShownOnce(t *testing.T) {
 	}
 }
 
+func TestClaudeAbandonedAttemptIsTakenBack(t *testing.T) {
+	for name, next := range map[string][]string{
+		"a retry":               {claudeRetry, claudeBegin("b", "")},
+		"another message":       {claudeBegin("b", "")},
+		"another message whole": {},
+	} {
+		lines := append([]string{claudeBegin("a", ""), claudeDelta("text_delta", "<promise>DONE</promise>", "")}, next...)
+		events, result := decodeLines(t, FormatClaude, append(lines, claudeText("b", "good"), claudeGood)...)
+		want := []stream.MessageEnd{{MessageID: "a", Discarded: true}, {MessageID: "b", Text: "good"}}
+		if ends := only[stream.MessageEnd](events); !reflect.DeepEqual(ends, want) {
+			t.Errorf("%s: messages %+v, want %+v", name, ends, want)
+		}
+		if result.Turns != 1 || result.Failure != nil || result.Text != "good" || result.EarlierPromise != "" {
+			t.Errorf("%s: result %+v", name, result)
+		}
+	}
+}
+
 func TestClaudeStreamThatStopsInMidMessage(t *testing.T) {
 	events, result := decodeLines(t, FormatClaude, claudeInit, claudeBegin("a", ""), claudeDelta("text_delta", "LOOP_COMPLETE", ""))
 	if result.Usage.Tokens.Total() != 2 || result.Usage.Cost.Known {
@@ -176,6 +194,13 @@ func TestClaudeUsage(t *testing.T) {
 	}
 	if final.Turns != 2 || final.Usage != want[5] {
 		t.Errorf("turns %d, usage %+v", final.Turns, final.Usage)
+	}
+}
+
+func TestClaudeMessageIsOneTurnEvenIfItComesBack(t *testing.T) {
+	_, result := decodeLines(t, FormatClaude, claudeBegin("a", ""), claudeText("a", "x"), claudeStop, claudeText("a", "y"), claudeGood)
+	if result.Turns != 1 {
+		t.Errorf("%d turns", result.Turns)
 	}
 }
 

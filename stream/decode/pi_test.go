@@ -178,6 +178,24 @@ func TestPiUsage(t *testing.T) {
 	}
 }
 
+func TestPiCountsATurnThatWasCutOff(t *testing.T) {
+	begin := strings.Replace(piMessageBegin, `"content":[]`, `"content":[],"usage":{"input":7,"cost":{"total":0.25}}`, 1)
+	delta := `{"type":"message_update","usage":{"input":7,"output":3,"cost":{"total":0.5}},"assistantMessageEvent":{"type":"text_delta","delta":"hi"}}`
+	for name, tt := range map[string]struct {
+		lines []string
+		want  stream.Cost
+	}{
+		"before any text": {[]string{begin}, stream.USD(0.25)},
+		"in mid-text":     {[]string{begin, delta, delta}, stream.USD(0.5)},
+		"in a tool":       {[]string{begin, piLine("message_end", "toolUse", piCost("0.625"))}, stream.USD(0.625)},
+		"once it ended":   {[]string{begin, delta, piLine("message_end", "stop", "", "hi"), piLine("turn_end", "stop", piCost("0.75"))}, stream.USD(0.75)},
+	} {
+		if _, result := decodeLines(t, FormatPi, tt.lines...); result.Usage.Cost != tt.want {
+			t.Errorf("cut off %s: %+v, want %+v", name, result.Usage.Cost, tt.want)
+		}
+	}
+}
+
 func TestPiFailedCompaction(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"type":"compaction_end","reason":"overflow","aborted":false,"willRetry":false,"errorMessage":"too big"}`: "too big",

@@ -26,7 +26,7 @@ func cutOff(t *testing.T, reader, want string) {
 	folder, options := t.TempDir(), changes.Options{Keep: time.Hour, Dir: t.TempDir()}
 	var warned []string
 	begin := func() *Taker {
-		s := &Taker{}
+		s := &Taker{Survey: func(string) {}}
 		s.Open(folder, func(message string) { warned = append(warned, message) })
 		s.Begin("ralph-a", options, nil, func() {}, func() {})
 		<-s.begun
@@ -51,7 +51,7 @@ func TestWhatIsKeptTooLongIsLookedForOnceAnHour(t *testing.T) {
 	t.Setenv(paths.EnvState, state)
 	pruned := 0
 	begin := func() {
-		s := &Taker{}
+		s := &Taker{Survey: func(string) {}}
 		s.Open(t.TempDir(), func(string) {})
 		s.Begin("ralph-a", changes.Options{Dir: t.TempDir()}, nil, func() {}, func() { pruned++ })
 		<-s.pruned

@@ -26,7 +26,7 @@ func TestWhatIsBeyondSnapshots(t *testing.T) {
 		"elsewhere":           {[]string{"a", away}, true, true},
 	} {
 		for keep, want := range map[time.Duration]bool{time.Hour: tt.isBeyond, 0: tt.isOut} {
-			s := &Taker{}
+			s := &Taker{Survey: func(string) {}}
 			s.Open(folder, func(string) {})
 			s.Begin("ralph-a", changes.Options{Keep: keep, Dir: t.TempDir()}, nil, func() {}, func() {})
 			<-s.begun
