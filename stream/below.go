@@ -1,8 +1,8 @@
 package stream
 
-// Below is an event of a run that works under a tool call of another one: a subagent's.
-// Its ids have the call's before them, so that they are nobody else's, and what has no
-// call above it has this one. What is about that run as a whole stays as it is.
+// Below returns an event as one of a run that works under a tool call of another run: a subagent's. The call's id is
+// put before its ids, so that they are unique, and an event without a call above it gets this one. Events about the
+// run as a whole stay as they are.
 func Below(e Event, call string) Event {
 	own := func(id string) string {
 		if id == "" {

@@ -43,9 +43,8 @@ type Thinking struct {
 	ParentToolCallID string `json:"parentToolCallId,omitempty"`
 }
 
-// MessageEnd closes an assistant message. Text is all of its text blocks,
-// joined by a newline. Discarded: the attempt failed and will be (or was)
-// retried; what its Text events showed is taken back and Text is empty.
+// MessageEnd closes an assistant message. Text is all of its text blocks, joined by a newline. Discarded: the attempt
+// failed and will be (or was) retried; the text of its Text events is taken back, and Text is empty.
 type MessageEnd struct {
 	MessageID        string `json:"messageId,omitempty"`
 	Text             string `json:"text"`
@@ -96,7 +95,7 @@ type Spent struct {
 	Duration Duration `json:"durationMs,omitzero"`
 }
 
-// Duration is a length of time that JSON has in whole milliseconds. What can't be one is read as 0.
+// Duration is a length of time, in JSON whole milliseconds. An impossible one is read as 0.
 type Duration time.Duration
 
 func (d Duration) String() string { return time.Duration(d).String() }
@@ -155,7 +154,7 @@ type Cost struct {
 // USD returns the known cost of amount dollars.
 func USD(amount float64) Cost { return Cost{USD: amount, Known: true} }
 
-// CostOf is a cost that somebody says; what can't be one is unknown.
+// CostOf returns a cost that somebody reports, in US dollars. An impossible one is unknown.
 func CostOf(usd float64) Cost {
 	if !(usd >= 0 && usd <= tell.MaxUSD) {
 		return Cost{}
@@ -209,7 +208,7 @@ func (u Usage) Plus(v Usage) Usage {
 	return u
 }
 
-// Spent is u as that of agents that a tool call had work.
+// Spent returns u as the usage of agents that a tool call started.
 func (u Usage) Spent() Spent { return Spent{Cost: u.Cost, Tokens: u.Tokens.Total()} }
 
 // ErrorKind sorts failures by what a driver can do about them.

@@ -1,7 +1,7 @@
 package stream
 
-// Handler sees a run's events in order, one at a time. It must not keep the
-// agent waiting: whoever writes to something slow puts a queue in between.
+// Handler sees a run's events in order, one at a time. It must not keep the agent waiting: a handler that writes to
+// something slow needs a queue.
 type Handler interface {
 	Handle(Event)
 }

@@ -23,8 +23,7 @@ func Plain(s string) string {
 	case looksHidden:
 		return visible(s)
 	}
-	// Line by line, so that an escape sequence that never ends hides no more
-	// than its line.
+	// Line by line, so that an escape sequence that never ends hides only its line.
 	lines := strings.Split(strings.ToValidUTF8(s, string(utf8.RuneError)), "\n")
 	for i, line := range lines {
 		lines[i] = visible(withoutControls(line))
@@ -200,8 +199,8 @@ func isSelector(r rune) bool {
 	return r >= 0xfe00 && r <= emojiStyle || r >= 0x180b && r <= 0x180f && r != 0x180e
 }
 
-// selects says whether a character has another form. A second selector, and
-// those of ideographs, only carry what nobody sees.
+// selects says whether a character has another form. A second selector, and selectors of ideographs, only carry
+// invisible data.
 func selects(before, selector rune) bool {
 	switch {
 	case isSelector(before):

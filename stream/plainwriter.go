@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// PlainWriter lets only plain text through to another writer, whoever wrote what is printed.
-// Its writers may cut a text anywhere. A write that fails returns 0.
+// PlainWriter passes only plain text on to another writer. Its writers may cut a text anywhere. A write that fails
+// returns 0.
 type PlainWriter struct {
 	To     io.Writer
-	Passes func(string) string // what passes of a text; nil is Plain
+	Passes func(string) string // the text that passes; nil is Plain
 	rest   []byte              // the beginning of a character whose end comes with the next write
 }
 

@@ -20,10 +20,9 @@ var errorLine = regexp.MustCompile(`^((Uncaught )?[\w.]*(Error|Exception)( \[\w+
 // traceLine matches a line that only says where something happened.
 var traceLine = regexp.MustCompile(`^(\s+at |goroutine \d+ \[)`)
 
-// ReasonIn finds in what a program wrote to stderr why it failed, in one line;
-// "" when it wrote nothing. Of a stack trace only the error counts; what stands
-// before an error doesn't. A few lines without such are one message, and of many
-// the first and the last count.
+// ReasonIn returns, in one line, why a program failed, from its stderr; "" when it wrote nothing. Of a stack trace
+// only the error counts, and no line before it. A few lines without one are one message; of many the first and the
+// last count.
 func ReasonIn(stderr string) string {
 	var lines []string
 	var traced, unwinding bool // unwinding: within a traceback of Python's

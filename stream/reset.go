@@ -41,8 +41,8 @@ var timeForms = []timeForm{
 		`(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*(am|pm)?\b(?: ?\(?([A-Z][A-Za-z_]+(?:/[A-Za-z_+-]+)+|UTC|GMT)\)?)?`), readClock},
 }
 
-// resetTime finds out when a limit ends according to an error's text; the zero
-// time if it doesn't say. Times without a zone are those of now.
+// resetTime returns when a limit ends according to an error's text; the zero time if it doesn't say. Times without a
+// zone are in now's.
 func resetTime(text string, now time.Time) time.Time {
 	for _, form := range timeForms {
 		if parts := form.pattern().FindStringSubmatch(text); parts != nil {

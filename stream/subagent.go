@@ -17,7 +17,7 @@ type Subagent struct {
 	Count    int    // agents that the call has work
 }
 
-// How a call has agents work.
+// How a call starts agents.
 const (
 	ModeSingle   = "single"
 	ModeParallel = "parallel"
@@ -51,13 +51,13 @@ type delegation struct {
 	Tasks, Chain []delegation // pi
 }
 
-// Subagent says whom the call has work; ok is false for a tool that has nobody.
+// Subagent returns the agent that the call starts; ok is false for a tool that starts none.
 func (c ToolCall) Subagent() (s Subagent, ok bool) {
 	if !delegating[c.Name] {
 		return s, false
 	}
 	var in delegation
-	_ = json.Unmarshal(c.Input, &in) // what can't be read stays empty
+	_ = json.Unmarshal(c.Input, &in) // unreadable fields stay empty
 	switch {
 	case len(in.Chain) > 0:
 		return Subagent{Agent: agentsOf(in.Chain), Mode: ModeChain, Count: len(in.Chain)}, true

@@ -38,7 +38,7 @@ func (l *questions) openDesk() *ask.Desk {
 	}
 }
 
-// showWaiting tells the observer that the loop waits for the user, or no more.
+// showWaiting tells the observer that the loop waits for the user, or has stopped waiting.
 func (l *questions) showWaiting() {
 	waits := l.desk.HoldsAgent()
 	if waits == l.state.Run.Waits {

@@ -36,6 +36,6 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	done, err := l.exec.Execute(executor.Work{Config: &cfg, Run: run, Apart: runs})
 	l.conversation.end()
 	l.tasks.Landed(l, b.Land(done.HasEndedWell))
-	l.state.Run.Tools.Wrote = nil // what lies in the checkouts is nothing new by itself
+	l.state.Run.Tools.Wrote = nil // files in the checkouts are nothing new by themselves
 	return done.Report, err
 }

@@ -76,8 +76,8 @@ func (l *spending) unknown() budget.Unknown {
 	}
 }
 
-// minUnknownCost tells of the first run that doesn't say what it has cost,
-// and pauses the loop after too many in a row under a cost cap. Who lets it go on wants that: the count begins anew.
+// minUnknownCost warns of the first run of unknown cost, and pauses the loop after too many in a row under a cost
+// cap. When the user lets it go on, the count begins anew.
 func (l *spending) minUnknownCost(iteration int) {
 	if text := l.state.Budget.After(iteration, l.unknown()); text != "" {
 		l.events.emit(loop.Warning{Message: text})

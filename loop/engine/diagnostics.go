@@ -36,8 +36,8 @@ func (l *runs) diagnose(patience time.Duration, paths []string) (verify.Diagnosi
 	return l.host.Diagnose(ctx, paths)
 }
 
-// diagnoseBefore keeps what the editor knows before the loop. Of one that goes on
-// nobody can know it any more: what it has done since would count as old.
+// diagnoseBefore stores the editor's diagnostics from before the loop. A loop that goes on has none: its own earlier
+// errors would count as old.
 func (l *runs) diagnoseBefore() {
 	if l.host.Diagnose == nil || l.cfg.Continue || !l.cfg.Verification.Check.Has(verify.DiagnosticsGate) {
 		return

@@ -39,7 +39,7 @@ func (l *engine) run() {
 	}()
 	entry := l.record.entry()
 	l.inbox.Elsewhere(func() {
-		_, _ = l.spending.countBudget() // what can't be counted keeps the first iteration from beginning
+		_, _ = l.spending.countBudget() // an uncountable budget keeps the first iteration from beginning
 		_ = l.store.Register(entry)     // the end tells what can't be kept
 		registry.Supersede(entry.Folder, entry.LoopID)
 	})
@@ -80,7 +80,8 @@ func (l *engine) iterate() loop.End {
 		}
 		var r judge.Report
 		l.files.work(func() { r = l.runAndVerify(run) })
-		// An end comes before a pause, a departure and a wait: who is told to go on must find something to do.
+		// An end comes before a pause, a departure and a wait: a user who is told to go on must find something to
+		// do.
 		if end, ok := l.decide(r); ok {
 			return end
 		}
@@ -112,7 +113,8 @@ func (l *engine) runAndVerify(run setup.Run) judge.Report {
 		l.checks.settle(&r, run.Iteration)
 	}
 	l.tasks.Watch(&l.planning)
-	// Last, as a promise that is refuted with the same output as the one before is no progress, whatever it changed.
+	// Last: a promise that is refuted with the same output as the one before is no progress, whatever the run
+	// changed.
 	l.runs.noteProgress(run, r)
 	return r
 }
@@ -124,9 +126,8 @@ func (l *engine) decide(r judge.Report) (loop.End, bool) {
 	})
 }
 
-// conclude ends the loop if there is a reason. A change by the user comes before that
-// and counts, or is refused (see edit): none is taken and then lost. From then on nobody else writes the record or reads
-// the file: what finish leaves there is the last word.
+// conclude ends the loop if there is a reason. A change by the user comes before that and counts, or is refused (see
+// edit): none is accepted and then lost. From then on only finish writes the record and the file.
 func (l *engine) conclude(r judge.Report, reason func() loop.StopReason) (loop.End, bool) {
 	l.files.queue.Rest()
 	why := reason()
@@ -146,8 +147,8 @@ func (l *engine) still(why loop.StopReason) loop.StopReason {
 	return why
 }
 
-// nextRun prepares the next iteration. What this machine is short of for a
-// moment is waited for; the last resort leaves a loop that can be continued.
+// nextRun prepares the next iteration. It waits while this machine is short of something for a moment; in the end it
+// leaves a loop that can be continued.
 func (l *engine) nextRun() (setup.Run, loop.StopReason, error) {
 	for attempt := 1; ; attempt++ {
 		run, why, err := l.tryNextRun()
@@ -331,7 +332,8 @@ func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 		l.events.emit(loop.Warning{Message: r.Exit.Survivor.Error()})
 	}
 	l.runs.refused.Add(l.walls.Observed()) // before git is asked anything
-	// What a reader wrote is in the snapshot before it is undone, so it can be had back, and not in the commit.
+	// A read-only run's writes are in the snapshot before they are undone, so they can be restored; they are never
+	// committed.
 	reading, title := l.runs.reading(run), l.status().Title
 	var changed *changes.Summary
 	var undone, commits []string

@@ -19,7 +19,7 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 	if ending.Kept && !l.cfg.Once {
 		goesOn = loopstate.Whole(l.record.resumable())
 	}
-	// The registry comes before the state file: who is killed in between leaves both, and not neither.
+	// The registry comes before the state file: a kill in between leaves both, rather than neither.
 	err := l.record.registerEnd(l.record.entry(), end, goesOn)
 	if err != nil {
 		l.events.emit(loop.Warning{Message: "how the loop ended isn't kept: " + err.Error()})
@@ -78,7 +78,7 @@ func (l *engine) finish(end loop.End) {
 	if err := l.scope.Close(); err != nil {
 		l.events.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
-	l.files.queue.Rest() // what a run has spent may just be written down
+	l.files.queue.Rest() // a write of the run's spending may be under way
 	if !l.isOver.CompareAndSwap(false, true) {
 		l.record.release()
 		return
@@ -86,8 +86,8 @@ func (l *engine) finish(end loop.End) {
 	progress.Over(&l.state.Status, state, end)
 	told := end
 	told.Status = l.status()
-	// The folder is let go when the end is kept, and before anybody here reads it: who hears of the end may start the
-	// next loop there, and who finds the folder free needn't guess whether an end is still to come.
+	// The folder is released when the end is stored, and before anybody in this process reads it: an observer of the
+	// end may start the next loop there, and a process that finds the folder free finds the end, too.
 	l.record.letGo(&told)
 	l.events.emit(loop.StateChanged{State: state}, told)
 	l.ending.leave(told)
@@ -98,7 +98,7 @@ func (l *engine) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
 	if end = l.state.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
 		end.Error = l.state.Stagnated(l.stagnation.Text(l.state.Counts.NoProgress))
 	}
-	if why.Ending().State != loop.StateInterrupted { // who goes on has mended the reason
+	if why.Ending().State != loop.StateInterrupted { // a user who goes on has mended the reason
 		l.state.Counts = judge.Tally{Begun: l.state.Counts.Begun}
 	}
 	return end

@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// gates are asked so, for as long as that takes. One returns early when the loop is to end; then what it says doesn't
-// count. verdicts are those of the gates before it.
+// gates has the functions that ask each gate, for as long as that takes. A function returns early when the loop is to
+// end; its result doesn't count then. verdicts are the verdicts of the gates before it.
 var gates = map[verify.Gate]func(in *inspection, verdicts []string) verify.Result{
 	verify.CommandGate:     runCommand,
 	verify.DiagnosticsGate: diagnostics,
@@ -83,7 +83,7 @@ func (in *inspection) Ask(g verify.Gate, verdicts []string) (result verify.Resul
 	l.state.BeginRun(began)
 	l.state.Status.Tool = &loop.ToolStatus{Call: setup.GateCall(in.check, g), StartedAt: began}
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
-	l.files.saveNow() // who is killed from here on goes on with it
+	l.files.saveNow() // a killed loop goes on with it
 	l.inbox.Elsewhere(l.snapshots.Await)
 	if g != verify.ProtectGate { // which takes no time
 		l.events.emit(in.event(g, verify.Running))

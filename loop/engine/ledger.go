@@ -39,7 +39,7 @@ func (l *files) note(change func(*loopstate.State) error) (s loopstate.State, er
 	return s, err
 }
 
-// write is saveBy elsewhere, in its turn. What the user has changed is taken over first.
+// write is saveBy elsewhere, in its turn. It takes over the user's changes first.
 func (l *files) write(update updating, edit func(*loopstate.State)) (loopstate.State, error) {
 	var heard int
 	var held progress.Loosened
@@ -73,8 +73,8 @@ func (l *files) here(do func() error) error {
 // waits for the disk.
 const bookInterval = time.Second
 
-// noteSpending has what the run under way has spent written down, at once when the last time is long enough ago. Nobody
-// waits for it. What changes while a write is under way is in the next one.
+// noteSpending starts a write of what the run under way has spent, if the last one is long enough ago. Nobody waits
+// for it. Changes during a write are in the next one.
 func (l *files) noteSpending() {
 	l.isStale = true
 	if !l.isNoting {
@@ -83,10 +83,10 @@ func (l *files) noteSpending() {
 	}
 }
 
-// writeSpending has it written down now. When the run is over, whatever comes next has done that.
+// writeSpending starts that write now. When the run is over, the next write has the spending.
 func (l *files) writeSpending() {
 	l.queue.Add(func() {
-		_, _ = l.spending.countBudget() // what can't be counted is told before the next iteration
+		_, _ = l.spending.countBudget() // an uncountable budget is told before the next iteration
 		isDue := false
 		l.inbox.Do(func() {
 			isDue = l.state.UnderWay || l.state.Verification.Checking

@@ -18,7 +18,7 @@ func (l *conversation) join(p *steering.Listener, agent progress.Agent, backend 
 		l.state.Steering.Join(p, a)
 		l.record.setOwner()
 		l.tell()
-		l.ending.poke() // who wants the next iteration may have said so before
+		l.ending.poke() // the call for the next iteration may have come before
 	}
 }
 

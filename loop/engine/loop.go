@@ -218,7 +218,7 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 		if s.StopReason == string(loop.StopNoProgress) { // the hats have their runs again
 			s.Queue.Runs = nil
 		}
-		if !found.Active { // who goes on has seen why it stopped
+		if !found.Active { // a user who goes on has seen why it stopped
 			s.InARow.UnknownCosts = 0
 		}
 		progress.Reopen(s)
@@ -249,7 +249,7 @@ func (l *engine) init(s loopstate.State) {
 	}
 	l.desk.Allow(s.Allowed)
 	l.hats = hats.Policy{Ring: l.cfg.Ring(), Required: l.cfg.Roles.Required}
-	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
+	if !l.cfg.Stranger { // the next save removed what an agent wrote there during a loop
 		l.hats.Published = s.Queue.Seen
 	}
 	used := judge.UsedBy(s)
@@ -381,7 +381,7 @@ func asked[T any](l *Loop, late <-chan time.Time, ask func(answer func(T))) (it 
 	return answered(answers, l.engine.ending.done, late)
 }
 
-// answered waits for an answer. One that came before the loop was over counts, whoever looks first.
+// answered waits for an answer. One that came before the loop was over counts, even if both are there.
 func answered[T any](answers <-chan T, over <-chan struct{}, late <-chan time.Time) (it T, ok bool) {
 	select {
 	case it = <-answers:

@@ -19,7 +19,7 @@ import (
 type command struct {
 	loop.Request
 	who caller.Who
-	by  string // who asks, see loop.LimitsChanged
+	by  string // author of the request, see loop.LimitsChanged
 }
 
 // answer is what came of a command.
@@ -29,7 +29,7 @@ type answer struct {
 	err       error
 }
 
-// own is a command of whoever drives the loop, who is its user.
+// own is a command of the window that drives the loop, so of its user.
 func own(q loop.Request) command { return command{Request: q, by: loop.ByWindow} }
 
 // stopping are the commands that end a loop.
@@ -155,8 +155,7 @@ func (l *Loop) Resume(p loop.Patch) error { return l.own(loop.Request{Do: caller
 // Update changes limits and promise at once, the prompt with the next iteration.
 func (l *Loop) Update(p loop.Patch) error { return l.own(loop.Request{Do: caller.Update, Patch: p}) }
 
-// Saved implements Handle: what an editor has saved counts as its user's, even while a run is
-// at work.
+// Saved implements Handle: the file that an editor has saved counts as its user's, even during a run.
 func (l *Loop) Saved(s loopstate.State) error {
 	now := l.Status()
 	want, _, words := progress.Terms{Limits: now.Limits, Promise: now.Promise}.Loosening(progress.TermsOf(s))
@@ -173,8 +172,8 @@ func (l *Loop) Steer(q loop.Steering) (id string, err error) {
 	return a.id, a.err
 }
 
-// Next ends the running iteration as its agent does it best, and the next one begins.
-// What it has cost counts. It is ErrNoRun when none is under way.
+// Next ends the running iteration in the way that suits its agent, and the next one begins. Its cost counts. The
+// error is ErrNoRun when none is under way.
 func (l *Loop) Next() (iteration int, err error) {
 	a := l.ask(own(loop.Request{Do: caller.Next}))
 	return a.iteration, a.err

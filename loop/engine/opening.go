@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
-// warnAtStart says what about the loop the user should know, before its first iteration. Who begins to watch
-// in an iteration doesn't see it; what they should see is told as the goal is, behind the iteration's beginning.
+// warnAtStart warns the user about the loop before its first iteration. A window that comes during an iteration
+// doesn't see these; what it should see follows the iteration's beginning, as the goal does.
 func (l *engine) warnAtStart() {
 	for _, message := range l.cfg.Warnings {
 		l.events.emit(loop.Warning{Message: message})

@@ -29,9 +29,9 @@ var _ loop.Handle = (*Loop)(nil)
 // Loop is a loop under way. All its methods may be called from any goroutine.
 type Loop struct{ engine *engine }
 
-// engine decides what comes next. All parts of it have one core: what the loop is, and how it stands. Each part is a
-// type with the state that is its alone, and names the parts that it uses. The engine's goroutine
-// alone uses them: others tell its inbox.
+// engine decides what comes next. All of its parts have one core: what the loop is, and how it stands. Each part is a
+// type with a state of its own, and names the parts that it uses. Only the engine's goroutine uses them; others write
+// to its inbox.
 type engine struct {
 	*core
 	events       events
@@ -72,10 +72,10 @@ type core struct {
 	inbox      inbox.Inbox    // of the engine's goroutine
 	exec       executor.Executor
 	snapshots  snapshots.Taker
-	fallback   fallback.Policy   // who works while an agent is limited
+	fallback   fallback.Policy   // chooses the agent while one is limited
 	stagnation stagnation.Policy // whether the loop makes progress
-	goal       goal.Policy       // what ends the loop, as its user is told
-	tasks      tasks.Policy      // what of a plan a run does, and what it did
+	goal       goal.Policy       // tells the user what ends the loop
+	tasks      tasks.Policy      // chooses a run's tasks and judges them
 	hats       hats.Policy       // whose run comes next
 	desk       *ask.Desk         // where agents ask
 	sentry     sentry.Sentry
@@ -117,7 +117,7 @@ type questions struct {
 	mark   string // of this life of the loop's, in the ids of its questions: an answer may be to one of before
 }
 
-// conversation is that of the user with agents that work.
+// conversation is between the user and agents at work.
 type conversation struct {
 	*core
 	ending *ending
@@ -137,12 +137,12 @@ type files struct {
 	conversation *conversation
 	queue        inbox.Queue // one thing at a time is done with them
 	isLooking    bool        // a look at the state file is in it
-	isNoting     bool        // what the run under way has spent is to be written down
+	isNoting     bool        // the spending of the run under way is to be written
 	isStale      bool        // the last write hasn't all of it
 	noted        time.Time   // when it was, last
 }
 
-// waits are those of a loop that doesn't run, and its pauses.
+// waits are the waits and pauses of a loop.
 type waits struct {
 	*core
 	ending    *ending

@@ -55,7 +55,7 @@ func (l *runs) noteProgress(run setup.Run, r judge.Report) {
 		was.Refutation = l.state.Verification.Refutation
 	}
 	if r.Checked {
-		l.snapshots.Last = time.Time{} // what the check wrote is no run's work
+		l.snapshots.Last = time.Time{} // the check's writes are no run's work
 	}
 	n, warning := l.stagnation.After(was, l.state.Counts.NoProgress, l.state.Status.Limits.MaxUnchanged, func(files []string) bool {
 		return inbox.Found(&l.inbox, func() bool { return l.snapshots.WroteBeyond(files) })

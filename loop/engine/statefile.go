@@ -11,10 +11,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// readFile looks at the state file and acts on what the user changed there. A
-// file that is gone ends the loop; one that can't be read is complained about
-// once, and ends the loop only if it still can't at the next iteration. What
-// this machine is short of is no complaint about the file.
+// readFile looks at the state file and acts on the user's changes. A file that is gone ends the loop; an unreadable
+// one is complained about once, and ends the loop only if it still can't be read at the next iteration. A shortage of
+// this machine's is no complaint about the file.
 func (l *files) readFile() (err error) {
 	var state loopstate.State
 	l.queue.Do(func() { state, err = l.look() }, func() { err = l.takeIn(state, err) })

@@ -19,7 +19,7 @@ const (
 	maxLoosened = 8
 )
 
-// askTerms asks the user whether what was held may count. What was asked last is what is meant.
+// askTerms asks the user whether a change that was put back may count. The last question counts.
 func (l *files) askTerms(held progress.Loosened) {
 	if len(held.Words) == 0 {
 		return
@@ -58,8 +58,8 @@ func (l *questions) askAgain(from, title, detail string, yes func()) {
 	})
 }
 
-// work has the engine do something during which an agent, or what it wrote, is at work. What
-// that did to the state file is looked at before it counts as over.
+// work runs do, during which an agent, or what it wrote, is at work. The state file is looked at once more before
+// that counts as over.
 func (l *files) work(do func()) {
 	l.state.Busy = true
 	do()

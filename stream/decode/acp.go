@@ -24,10 +24,10 @@ import (
 // put together by its id, and told when it is known what it does.
 type acpDecoder struct {
 	common
-	speaker  string     // who wrote the open message: its id as the agent has it; adapters speak under others, or none
+	speaker  string     // author of the open message: its id as the agent has it; adapters speak under others, or none
 	open     []*acpCall // calls without a result, oldest first
 	over     stream.Recent[bool]
-	rested   bool   // all calls of the turn have ended: what comes is of the next model call
+	rested   bool   // all calls of the turn have ended: the next update belongs to the next model call
 	isActive bool   // it has said or done something
 	stranger string // the first other session of which it told something, "" for none
 }
@@ -217,7 +217,7 @@ func (d *acpDecoder) update(u acpUpdate, emit func(stream.Event)) {
 	case "tool_call", "tool_call_update":
 		d.tool(u, false, emit)
 	case "session_info_update":
-		if u.Meta.PiACP.Running { // what was said before is pi-acp's own word, of its version and the like
+		if u.Meta.PiACP.Running { // the text before is pi-acp's own: its version and the like
 			d.message.end(emit)
 			d.isActive = false
 		}

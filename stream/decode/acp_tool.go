@@ -93,7 +93,7 @@ func (d *acpDecoder) result(call *acpCall, isError bool, emit func(stream.Event)
 	}
 }
 
-// learn takes in what an update says of a call. What it leaves out stays.
+// learn takes over what an update says of a call. Fields that it leaves out stay.
 func (c *acpCall) learn(u acpUpdate) {
 	c.title, c.kind, c.status = cmp.Or(u.Title, c.title), cmp.Or(u.Kind, c.kind), cmp.Or(u.Status, c.status)
 	c.exit = max(c.exit, int(u.Meta.Exit.Code))

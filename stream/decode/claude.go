@@ -32,7 +32,7 @@ import (
 //
 // A result ends the run, unless a background task wakes the agent: then another
 // turn follows. So it does with what claude was told while it worked (stream-json
-// input): command_lifecycle says what has become of it. What a result says was used is of the whole process so far.
+// input): command_lifecycle says what has become of it. A result's usage is that of the whole process so far.
 type claudeDecoder struct {
 	backend    string
 	nameless   int // messages that came without an ID, each in one event
@@ -55,8 +55,8 @@ type claudeDecoder struct {
 
 func (d *claudeDecoder) Done() bool { return d.done && len(d.queued) == 0 }
 
-// Close ends the messages that are still open. Text that was only shown stays
-// shown, but becomes nobody's answer; what it has used counts.
+// Close ends the messages that are still open. Text that was only streamed stays shown, but is nobody's answer; its
+// usage counts.
 func (d *claudeDecoder) Close(emit func(stream.Event)) {
 	for _, m := range d.open {
 		m.flush(emit)
@@ -129,8 +129,8 @@ func (d *claudeDecoder) begin(parent, id string, emit func(stream.Event)) *claud
 	return m
 }
 
-// maxOpen is how many messages may be open at once. What a subagent said last
-// stays open up to the end of the run, as nothing tells that it was the last.
+// maxOpen is how many messages may be open at once. The last message of a subagent stays open up to the end of the
+// run, as nothing tells that it was the last.
 const maxOpen = 64
 
 // finish closes a message. One of which only deltas came is taken back: claude
@@ -182,7 +182,7 @@ func (d *claudeDecoder) fail(e stream.Error, emit func(stream.Event)) {
 	d.failure.tell(e, emit)
 }
 
-// user reads the results of tools. What else a user says is of no interest.
+// user reads the results of tools and skips everything else that a user line has.
 func (d *claudeDecoder) user(line []byte, emit func(stream.Event)) error {
 	var parent string
 	var content []byte
@@ -201,7 +201,7 @@ func (d *claudeDecoder) user(line []byte, emit func(stream.Event)) error {
 		if isResult {
 			d.calls.Drop(r.ID)
 			if m := d.message([]byte(r.ID)); m != nil && r.ID != "" && task.status != "async_launched" {
-				d.finish(m, emit) // what its agent said last
+				d.finish(m, emit) // its agent's last message
 			}
 			if task.status == "async_launched" { // it has begun; a system line tells its end
 				d.background.Put(r.ID, parent)

@@ -266,7 +266,7 @@ func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(stream.
 		m.liveThinking = false
 	case "tool_use":
 		call := stream.ToolCall{ID: b.id, Name: b.name, Input: compactJSON(b.input), ParentToolCallID: m.parent}
-		if m.parent != "" && len(m.blocks) > 0 { // what a subagent says stands before what it does
+		if m.parent != "" && len(m.blocks) > 0 { // a subagent's text stands before its tool calls
 			emit(stream.MessageEnd{MessageID: m.id, Text: m.text(), ParentToolCallID: m.parent})
 			m.blocks, m.size, m.told = nil, 0, true
 		}

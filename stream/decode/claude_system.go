@@ -53,7 +53,7 @@ func (d *claudeDecoder) system(line []byte, emit func(stream.Event)) error {
 		d.done = false
 		d.session.tell(stream.SessionStart{Backend: d.backend, Version: s.Version, Model: s.Model, SessionID: s.SessionID}, emit)
 	case "api_retry":
-		d.finishAll(false, emit) // what the failed call has said is taken back
+		d.finishAll(false, emit) // the text of the failed call is taken back
 		d.failure = ""           // the same words are a new failure from here on
 		emit(s.apiRetry())
 	case "status":

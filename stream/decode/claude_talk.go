@@ -33,7 +33,7 @@ func (d *claudeDecoder) talk(kind string, line []byte, emit func(stream.Event)) 
 	}
 	switch kind {
 	case "control_request":
-		r := ev.Request // whatever it is, claude waits for the answer
+		r := ev.Request // claude waits for an answer to any request
 		input := compactJSON(r.Input)
 		q := stream.Question{ID: ev.RequestID, Method: r.Subtype, Tool: r.Tool, CallID: r.CallID, Input: input,
 			Message: cmp.Or(r.Message, stream.ToolCall{Input: input}.Detail())}

@@ -21,8 +21,8 @@ import (
 //	         model.call_finished assistant.message [assistant.reasoning]
 //	tool   = tool.execution_start tool.execution_partial_result* tool.execution_complete
 //
-// The tools of a turn run side by side. What a subagent does stands between the
-// lines of the main agent, with parentToolCallId. The result ends the run.
+// The tools of a turn run side by side. A subagent's lines stand between those of the main agent, with
+// parentToolCallId. The result ends the run.
 type copilotDecoder struct {
 	common
 	thought string      // reasoningId of what was shown as deltas
@@ -108,9 +108,8 @@ func (d *copilotDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	return nil
 }
 
-// speak reads what the model says and thinks. What is streamed comes again as
-// a whole, which counts. A subagent is shown as whole messages only: its deltas
-// come between those of the main agent, and there is one live message.
+// speak reads the model's text and thoughts. Streamed text comes again as a whole, which counts. A subagent is shown
+// as whole messages only: its deltas come between those of the main agent, and there is one live message.
 func (d *copilotDecoder) speak(kind string, data copilotData, emit func(stream.Event)) {
 	if data.Parent != "" {
 		if kind == "assistant.message" && data.Content != "" {
@@ -154,9 +153,8 @@ func (d *copilotDecoder) tool(kind string, data copilotData, emit func(stream.Ev
 	}
 }
 
-// retry says why the model is asked again. The event has at most a keyword for
-// it: what the provider said came with the failed call before. Attempts count
-// from 0.
+// retry says why the model is asked again. The event has at most a keyword for it: the failed call before had the
+// provider's words. Attempts count from 0.
 func (d *copilotDecoder) retry(reason string) stream.Retry {
 	e := stream.ClassifyError(int(d.refused.StatusCode), cmp.Or(errorText(d.refused.ErrorMessage), reason), time.Now())
 	return stream.Retry{Attempt: int(d.refused.RetryAttempt) + 1, Kind: e.Kind, Message: e.Message}

@@ -23,7 +23,7 @@ const (
 	FormatGemini   Format = "gemini-stream-json" // gemini --output-format stream-json
 	FormatCopilot  Format = "copilot-json"       // copilot --output-format json
 	FormatOpencode Format = "opencode-json"      // opencode run --format json
-	FormatACP      Format = "acp"                // what an agent of the Agent Client Protocol writes
+	FormatACP      Format = "acp"                // an agent of the Agent Client Protocol
 )
 
 // formats has what is known of each.
@@ -90,10 +90,10 @@ func (f *lastFailure) tell(e stream.Error, emit func(stream.Event)) {
 	}
 }
 
-// who is at work, as it was told last.
+// who is the session as it was emitted last.
 type who stream.SessionStart
 
-// tell tells it when something in it is news. What s doesn't say stays.
+// tell emits the session when something in it is new. Fields that s leaves empty stay.
 func (w *who) tell(s stream.SessionStart, emit func(stream.Event)) {
 	s = stream.SessionStart{
 		Backend: cmp.Or(s.Backend, w.Backend), Version: cmp.Or(s.Version, w.Version), Provider: cmp.Or(s.Provider, w.Provider),

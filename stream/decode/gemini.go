@@ -15,9 +15,9 @@ import (
 //	stream = init message(user) turn* result
 //	turn   = message(assistant)* tool_use* tool_result*
 //
-// Each message line is a piece of one: a tool call or the result ends it. No line
-// begins or ends a turn, either: what the model says after results is the next
-// one. The result ends the run, and has its totals and, of a failed one, the reason.
+// Each message line is a piece of one: a tool call or the result ends it. No line begins or ends a turn, either: text
+// after results belongs to the next one. The result ends the run, and has its totals and, of a failed one, the
+// reason.
 type geminiDecoder struct {
 	common
 	turn geminiTurn
@@ -58,8 +58,8 @@ type geminiStats struct {
 	Cached jsoncursor.Int
 }
 
-// tokens splits the totals. What came from the cache is in the input, and what
-// the total has beside its parts is reasoning, which is paid as output.
+// tokens splits the totals. Cached tokens are in the input, and the rest that the total has beside its parts is
+// reasoning, which is paid as output.
 func (s geminiStats) tokens() stream.Tokens {
 	return tokensOf(max(s.Input-s.Cached, 0), max(s.Output, s.Total-s.Input), s.Cached, 0)
 }
@@ -105,7 +105,7 @@ func (d *geminiDecoder) answers(emit func(stream.Event)) {
 	d.done = false
 }
 
-// result ends the run. What the totals say belongs to no single turn.
+// result ends the run. Its totals belong to no single turn.
 func (d *geminiDecoder) result(ev geminiEvent, emit func(stream.Event)) {
 	d.message.end(emit)
 	d.done = true

@@ -60,7 +60,7 @@ type opencodePart struct {
 	Cost amount
 }
 
-// opencodeState is that of a tool that has ended.
+// opencodeState is the state of a tool that has ended.
 type opencodeState struct {
 	Status        string
 	Input         json.RawMessage
@@ -68,7 +68,7 @@ type opencodeState struct {
 	Metadata      struct{ Exit jsoncursor.Int } // of a command
 }
 
-// usage is that of a step.
+// usage returns the usage of a step.
 func (p opencodePart) usage() stream.Usage {
 	t := p.Tokens
 	tokens := tokensOf(t.Input, t.Output+t.Reasoning, t.Cache.Read, t.Cache.Write) // it leaves reasoning out

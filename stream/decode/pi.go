@@ -39,9 +39,9 @@ type piDecoder struct {
 	call      stream.Usage        // the model call of the turn in progress; it counts when its message has ended
 	tools     []toolSpending      // of the turn in progress
 	following []*piCall           // those that run and have agents work
-	told      stream.Usage        // what was emitted last
+	told      stream.Usage        // the usage that was emitted last
 	shape     shape               // of the last delta's line
-	steering  stream.Recent[bool] // what was told while it worked
+	steering  stream.Recent[bool] // messages that the agent was sent while it worked
 	accepted  bool                // the prompt was
 	begun     bool                // an agent has begun to work
 	done      bool                // see Done
@@ -50,9 +50,8 @@ type piDecoder struct {
 
 func (d *piDecoder) Done() bool { return d.done }
 
-// Close makes up for pi before 0.80.4, which has no closing event: its last
-// word is an agent_end or, earlier still, a turn_end. A turn that was cut off has
-// been paid for; what it is known to have cost counts.
+// Close makes up for pi before 0.80.4, which has no closing event: its last event is an agent_end or, earlier still,
+// a turn_end. A turn that was cut off has been paid for; its known cost counts.
 func (d *piDecoder) Close(emit func(stream.Event)) {
 	d.flush(emit)
 	d.settle()

@@ -20,7 +20,7 @@ type piMessage struct {
 	listed       stream.Usage // by agents of that tool
 }
 
-// failed says whether the model's answer failed, whatever it contains.
+// failed says whether the model's answer failed; it may have content all the same.
 func (m piMessage) failed() bool {
 	return m.stopReason == "error" || m.stopReason == "aborted" || m.errorMessage != ""
 }

@@ -131,7 +131,7 @@ func (d *piDecoder) talk(kind string, ev piEvent, emit func(stream.Event)) {
 		case ev.Command == "get_state" && d.accepted && !d.begun && isStreaming != nil && !*isStreaming:
 			d.refused(stream.Error{Message: "an extension of pi's took the prompt for itself (as its command, say), so no agent worked"}, emit)
 		}
-	case "queue_update": // what is taken out of the queue is read right behind it, or was taken back
+	case "queue_update": // a message that leaves the queue is read right after this, or was taken back
 		for _, text := range ev.Steering {
 			d.steering.Put(textKey(text), true)
 		}

@@ -36,10 +36,9 @@ func readListedUsage(c *jsoncursor.Cursor) (sum stream.Usage) {
 	return sum
 }
 
-// toolSpent takes over what a tool has used so far. It is said up to three times:
-// while the tool runs, at its end, and with the message that holds its result.
-// The last word counts, until the turn ends. A result that says nothing, as that of an
-// aborted tool, takes nothing back.
+// toolSpent takes over what a tool has used so far. pi reports it up to three times: while the tool runs, at its end,
+// and with the message that holds its result. The last report counts, until the turn ends. A result without usage,
+// such as an aborted tool's, takes nothing back.
 func (d *piDecoder) toolSpent(id string, u stream.Usage, emit func(stream.Event)) {
 	if !u.Counts() {
 		return
@@ -83,7 +82,7 @@ func (d *piDecoder) used() stream.Usage {
 	return sum
 }
 
-// settle makes the turn part of the total: no more will be said about it.
+// settle makes the turn part of the total: no report follows.
 func (d *piDecoder) settle() {
 	d.total = d.total.Plus(d.call)
 	d.ended, d.call = false, stream.Usage{}

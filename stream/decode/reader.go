@@ -92,8 +92,8 @@ func (run *readerRun) emit(e stream.Event) {
 	}
 }
 
-// maxError is how much of an error's text counts, in bytes: people read it in a line or a few, and journals and
-// sessions keep it. What it means was decided by all of it.
+// maxError is how much of an error's text is kept, in bytes: people read it in a line or a few, and journals and
+// sessions keep it. Its meaning was decided by the whole text.
 const maxError = 2 << 10
 
 // bounded is an event whose texts of errors, which agents and providers write, aren't longer than anybody reads.
@@ -147,7 +147,7 @@ func (run *readerRun) result(readErr error) stream.Result {
 		result.Ignored = d.Ignored()
 	}
 	result.Terminal = run.decoder != nil && run.decoder.Done()
-	if run.broken { // what ends in the middle of an event doesn't say by its end that all is done
+	if run.broken { // a stream that ends in the middle of an event isn't done
 		result.Terminal = run.done
 	}
 	switch {

@@ -45,7 +45,7 @@ func (r *summary) add(e stream.Event) {
 	case stream.TurnEnd:
 		r.Turns++
 		r.StopReason = e.StopReason
-		if e.Error == "" { // whatever failed before was overcome
+		if e.Error == "" { // earlier failures were overcome
 			r.Failure, r.Rejected = nil, nil
 		}
 	case stream.Error:

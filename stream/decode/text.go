@@ -12,7 +12,7 @@ import (
 type textDecoder struct {
 	shown         tail
 	started       bool
-	total, binary int // bytes, and those of them in lines that are no text
+	total, binary int // bytes of all lines, and of lines that aren't text
 }
 
 // Done is always false: such an agent never says that it is done.

@@ -24,7 +24,7 @@ var (
 	fenceMarks = lazy.Regexp("^(`{3,}|~{3,})")
 )
 
-// elements are those of HTML in which a mention doesn't count.
+// elements are the HTML elements in which a mention doesn't count.
 var elements = map[string]surroundings{"": stands, "details": inDetails, "pre": inCode, "blockquote": inQuote}
 
 // next says what the next line is in. Fences, marks of lists and quotes count as such.

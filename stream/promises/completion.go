@@ -19,9 +19,8 @@ type Completion struct {
 	Promise string // "": none
 	Word    string // "": DefaultWord
 	Checked bool   // a command verifies what is promised: without a Promise, any tag that ends the message makes one
-	// Echo is what the agent was given and may print before it answers: agents
-	// whose output is plain text do. What repeats one of these texts as a whole
-	// is not the agent's own word.
+	// Echo is what the agent was given and may print before it answers, as agents do whose output is plain text. A
+	// text that repeats one of these as a whole is not the agent's own word.
 	Echo []string
 }
 
@@ -45,12 +44,11 @@ func CheckPromise(text string) string {
 // Verdict says whether a run's last message completes the loop.
 type Verdict struct {
 	Matched bool
-	Promise string // what was promised: Completion.Promise or its Word
+	Promise string // the promise: Completion.Promise or its Word
 
-	// Near is set when nothing matched, although the agent seems to have meant
-	// it: it wrote Found where Expected was needed ("": no promise is set). Why
-	// explains that to the user in one sentence, and Kind is the same for
-	// misses of the same kind, whatever was found.
+	// Near is set when nothing matched, although the agent seems to have meant it: it wrote Found where Expected was
+	// needed ("": no promise is set). Why explains that to the user in one sentence. Kind is the same for misses of
+	// the same kind, with any Found.
 	Near                 bool
 	Kind                 stream.NearKind
 	Found, Expected, Why string
@@ -127,7 +125,7 @@ func (c Completion) Topics(r stream.Result) ([]stream.Topic, []stream.TopicMiss)
 // withoutGiven cuts from a message what the agent only repeats.
 func (c Completion) withoutGiven(text string) string {
 	for _, given := range c.Echo {
-		// Who prompts with nothing but the promise wants to hear it.
+		// A prompt of nothing but the promise asks the agent to say it.
 		if said := collapse(given); said != c.Word && said != Tag(c.Promise) {
 			text = withoutEcho(text, given)
 		}
@@ -292,8 +290,8 @@ func (c Completion) nearWord(text string, words []mention) Verdict {
 	return Verdict{}
 }
 
-// FailedRun is the verdict on a run that failed although it kept the promise:
-// what a broken run says can't be relied on.
+// FailedRun is the verdict on a run that failed although it kept the promise: the words of a broken run can't be
+// relied on.
 func (v Verdict) FailedRun(problem string) Verdict {
 	if !v.Matched {
 		return Verdict{}

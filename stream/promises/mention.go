@@ -47,7 +47,7 @@ func WithoutPromises(text string) string {
 
 // mention is a tag, an event block or the word, and what it stands in.
 type mention struct {
-	said       string // what the tag holds, its white space collapsed; the word
+	said       string // the tag's content, its white space collapsed; the word
 	exact      bool   // the tag isn't in capital letters
 	event      *block // of an event
 	start, end int    // where it is in the text that it was found in
@@ -167,7 +167,7 @@ func isAlone(text string, start, end int) bool {
 
 func isLetter(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// isBlank is white space, what can't be seen, and emphasis.
+// isBlank says whether a character is white space, invisible, or emphasis.
 func isBlank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || r == '*' || r == '_' || isEmojiPart(r)
 }

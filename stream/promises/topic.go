@@ -71,8 +71,8 @@ func missText(kind stream.NearKind, at surroundings, topic string) string {
 	return fmt.Sprintf(placeSentences[at].why, good) + " So it publishes nothing."
 }
 
-// findBlocks returns the event blocks of a text in their order, also those that are none for
-// how they are written. What is in a block is none.
+// findBlocks returns the event blocks of a text in their order, malformed ones included. Tags inside a block aren't
+// blocks.
 func findBlocks(text string) (found []mention) {
 	closes, opens := ahead{of: blockClose, index: indexFold}, ahead{of: blockOpen + " topic=", index: strings.Index}
 	for at := 0; ; {

@@ -21,8 +21,8 @@ type Activity struct {
 const (
 	// usedEach is how often a silent agent's processor time is looked at.
 	usedEach = 5 * time.Second
-	// computing is the part of a processor from which on something computes: what asks every second whether something
-	// else is ready takes less.
+	// computing is the part of a processor from which on a process computes. One that asks every second whether
+	// something is ready takes less.
 	computing = 0.05
 )
 
@@ -76,7 +76,7 @@ func (a *Activity) Wake() {
 // Woke is when it went on after that.
 func (a *Activity) Woke() time.Time { return time.Unix(0, a.woke.Load()) }
 
-// lastSign is that of the agent that has been silent for longest. ok is false when none works.
+// lastSign returns the last sign of the agent that has been silent for longest. ok is false when none works.
 func (c *Execution) lastSign() (last time.Time, ok bool) {
 	excused, patience := time.Unix(0, c.x.Activity.excused.Load()), c.x.State.Status.Limits.Patience()
 	for _, m := range c.runs {

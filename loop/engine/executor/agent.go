@@ -24,7 +24,7 @@ type agentRun struct {
 	slot     setup.Slot
 	run      setup.Run
 	spool    string // where its programs publish topics, "" for none
-	prompt   string // what it is given, with all that it is told besides
+	prompt   string // its prompt, with all additions
 
 	steering.Listener
 	activity Activity

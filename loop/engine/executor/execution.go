@@ -23,18 +23,18 @@ type Work struct {
 	Config *setup.Config // by which its agents are run: its Steps, and how many of a step work AtOnce
 	Run    setup.Run     // what the iteration is told
 	Apart  []setup.Run   // of agents of the only step that work apart: each has its own work, and none ends another
-	Solo   bool          // it is that of one agent, by Config; there are no steps
+	Solo   bool          // one agent does it, by Config; there are no steps
 }
 
-// Execution is work that is done, or was: its agents. Whoever waits for them or ends them deals with all of them at once.
+// Execution is work under way, or done: its agents. Callers wait for it and stop it like one agent.
 type Execution struct {
 	Work
-	Report judge.Report // what it came to, once it is over
+	Report judge.Report // the result, once it is over
 
 	x     *Executor
 	it    running                                       // itself, once one of its agents runs
 	serve func(until func() (isSo bool, due time.Time)) // serves the loop meanwhile
-	again string                                        // sets its calls apart from those of an iteration of this number before
+	again string                                        // tells its calls apart from those of an earlier iteration with this number
 	ours  loop.StopReason                               // why the agents were ended, where that wasn't the loop's end
 
 	began    time.Time
@@ -49,11 +49,11 @@ type Execution struct {
 	guided   bool                 // an agent of the first step has the guidance
 	grace    time.Duration
 	failed   *agentRun // the first one that did
-	silent   *agentRun // who was silent for longest when they were ended, or is
+	silent   *agentRun // the agent that was, or is, silent for longest
 	session  stream.SessionStart
 
-	owing   map[*agentRun]bool // of whom an answer is under way
-	isKnown bool               // what an answer costs, as far as anybody tells
+	owing   map[*agentRun]bool // agents with an answer under way
+	isKnown bool               // the price of an answer is known
 	most    float64            // that one has cost, in US dollars
 	partial bool               // somebody didn't tell what it has cost
 }
@@ -114,7 +114,7 @@ func (c *Execution) report(exit backends.Exit, cause loop.StopReason) (judge.Rep
 			r.Ended = append(r.Ended, m.Ended...)
 		}
 	}
-	if f := c.failed; cause == "" && f != nil && f.Nobody { // whoever worked before it
+	if f := c.failed; cause == "" && f != nil && f.Nobody { // with any agent before it
 		r.Nobody, r.NeverBegan = true, true
 	}
 	return r, nil
@@ -141,7 +141,7 @@ func (c *Execution) soloReport(exit backends.Exit, cause loop.StopReason) (judge
 	return r, nil
 }
 
-// agreed is what the agents of a last step promise together: what each of them does.
+// agreed returns the promise that all agents of a last step share.
 func (c *Execution) agreed(outcome loop.Outcome) promises.Verdict {
 	var yes, no []string
 	var verdict promises.Verdict
@@ -186,7 +186,7 @@ func (c *Execution) work() backends.Exit {
 		slots := c.Config.Slots(n)
 		c.runStep(step, slots, previous)
 		c.x.Tell(stream.TurnEnd{})
-		// What a hat changes that only reads is undone, and told then.
+		// The changes of a read-only hat are undone and told then.
 		if isLooked = onlyReads(step); isLooked && c.mayGoOn() && !c.Run.Turn.IsWave() {
 			c.x.Inbox.Elsewhere(func() { c.x.Snapshots.TellOfReaders(slots, c.Run.Iteration) })
 		}
@@ -290,7 +290,7 @@ func (c *Execution) tellLeft() {
 // isEnding says whether no other agent is to begin.
 func (c *Execution) isEnding() bool { return c.isStopping() || c.failed != nil }
 
-// isStopping says whether all of them are to end, whatever became of them.
+// isStopping says whether all of them are to end.
 func (c *Execution) isStopping() bool { return c.stopping || c.x.State.Wanted.Cause != "" }
 
 // HasEndedWell says of an agent of the last step, from 0, whether it came to its end by itself, and well.

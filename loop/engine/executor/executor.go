@@ -1,15 +1,15 @@
-// Package executor has the agents and the commands of a loop work, and watches them until they end.
+// Package executor runs the agents and the commands of a loop, and watches them until they end.
 //
-// An iteration is Work: steps one after the other, in each agents side by side. One agent is a step of one; a wave of a
-// hat and the workers of a plan are a step whose agents work apart. To Execute it is to run all of them; while they do,
-// they are one Execution to whoever looks at the loop or ends it. Each agent is a run of its own (agent.go). Where there
-// are several, each is shown below a call with its name (Subagent), the first that fails ends those beside it in a step,
-// and what the last step promises counts when all of its agents promise it. A reviewer, or a command that verifies the
-// work, is run by Check.
+// An iteration is Work: steps one after the other, each with agents side by side. One agent is a step of one; a wave
+// of a hat and the workers of a plan are a step whose agents work apart. Execute runs all of them; meanwhile they are
+// one Execution for everybody who looks at the loop or ends it. Each agent is a run of its own (agent.go). Where
+// there are several, each is shown below a call with its name (Subagent), the first that fails ends those beside it
+// in a step, and the promise of the last step counts when all of its agents make it. Check runs a reviewer, or a
+// command that verifies the work.
 //
-// All of it is done on the goroutine of the loop's engine, and only agents run elsewhere (launch.go): their start, what
-// they say and their end come by that goroutine's inbox, which is served meanwhile (watch.go). It decides nothing of the
-// loop: what its agents came to is a judge.Report.
+// All of it happens on the goroutine of the loop's engine. Only agents run elsewhere (launch.go): their start, their
+// events and their end come by that goroutine's inbox, which is served meanwhile (watch.go). It decides nothing about
+// the loop: the result of its agents is a judge.Report.
 package executor
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Executor is that of a loop. Only the goroutine of its engine uses it, but for Activity.
+// Executor runs the work of one loop. Only the goroutine of its engine uses it, but for Activity.
 type Executor struct {
 	Host
 	State     *progress.State

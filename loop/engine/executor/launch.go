@@ -19,8 +19,8 @@ type Part struct {
 	Record string // how the file of what it prints is called; "": it isn't kept
 	backends.Spec
 
-	// Elsewhere, and nil for nothing: what comes before its start, which may fill in the Spec and have something done on
-	// the loop's goroutine, and what comes behind its end, whatever became of it.
+	// Open and Close are called elsewhere, before the agent's start and after its end; nil: nothing. Open may fill in the
+	// Spec. Both may run functions on the loop's goroutine (sync).
 	Open  func(spec *backends.Spec, sync func(func())) error
 	Close func(sync func(func()))
 	// On the loop's goroutine, the last two nil for nothing: it runs, it has ended, and all of it is over. An error
@@ -38,7 +38,7 @@ type running struct {
 	err    error // it could not be started
 }
 
-// launch has a role run elsewhere. Its start, what it says and its end come as messages.
+// launch runs a role elsewhere. Its start, its events and its end come as messages.
 func (x *Executor) launch(p Part) *running {
 	it := &running{}
 	spec := p.Spec

@@ -12,9 +12,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
-// A cost cap is looked at after each answer of a model. Of several agents each may have one under
-// way, so for those of the others is reserved what an answer has cost at most so far: together
-// they go beyond the cap by one answer, as one agent does.
+// A cost cap is looked at after each answer of a model. Several agents may each have one under way, so the price of
+// the dearest answer so far is reserved for each of the others: together they go beyond the cap by one answer, as one
+// agent does.
 
 // firstAnswer is how long other agents wait for the first answer, which tells what one costs.
 const firstAnswer = 2 * time.Minute
@@ -25,8 +25,8 @@ func (c *Execution) money() float64 { return c.x.State.Left() }
 // outOf says which limit of money is reached if so many US dollars more are spent, "" for none.
 func (c *Execution) outOf(reserved float64) loop.StopReason { return c.x.State.OutOf(reserved) }
 
-// awaitRoom waits until an agent may begin beside the others, and the cap has room for an answer of m's, beside those of
-// the others. While nobody knows what an answer costs, it waits for the first one, as far as that doesn't take too long.
+// awaitRoom waits until an agent may begin beside the others, and the cap has room for an answer of m and of each
+// other one. While the price of an answer is unknown, it waits for the first answer, up to a bound.
 func (c *Execution) awaitRoom(m *agentRun) {
 	room, isCapped := cmp.Or(c.Config.Roles.AtOnce, setup.MaxAtOnce), !math.IsInf(c.money(), 1) && m.role.Backend.HasCost()
 	var late time.Time // for the first answer
@@ -70,8 +70,8 @@ func (c *Execution) answered(m *agentRun, goesOn bool) {
 // budgetOf is what m may spend, as agents are told that count it themselves: +Inf for no limit.
 func (c *Execution) budgetOf(m *agentRun) float64 { return max(c.money()-c.reserved(m), 0) }
 
-// runsShort says which limit of money leaves no room for another answer of m's beside those of the others, "" for none.
-// m owes nothing then.
+// runsShort returns the limit of money that leaves no room for another answer of m beside the others, "" for none. m
+// owes nothing then.
 func (c *Execution) runsShort(m *agentRun) (why loop.StopReason, text string) {
 	reserved := c.reserved(m)
 	if reserved == 0 {

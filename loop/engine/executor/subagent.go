@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Subagent hands on the events of a run that isn't the iteration's only one, as those of a
-// subagent: all that watch show them under the call of its name.
+// Subagent passes on the events of a run that isn't the iteration's only one, as a subagent's: observers show them
+// under the call with its name.
 type Subagent struct {
 	Call stream.ToolCall
 	Show func(stream.Event) // tells of the call

@@ -20,8 +20,8 @@ const (
 	sleptFor     = 10 * time.Second
 )
 
-// NotePause takes note of how late a beat is, by the clock that stands still while the machine
-// sleeps and by that of the wall. The first counts for limits, the second for silence.
+// NotePause takes note of how late a beat is, by the clock that stands still while the machine sleeps, and by the
+// wall clock. The first counts for limits, the second for silence.
 func (x *Executor) NotePause(late, byTheWall time.Duration) {
 	if late > stoppedFor && !x.Desk.HoldsAgent() { // else that is part of it
 		x.State.Run.Stopped += late
@@ -113,8 +113,8 @@ func (w *watch) takeBeat() {
 	w.last = now
 }
 
-// deadlines are the moments at which what runs has been silent, or has worked, for too long. tools are those of the only
-// agent.
+// deadlines are the moments at which the work has been silent, or at work, for too long. tools are the tools of the
+// only agent.
 func (x *Executor) deadlines(tools *tooluse.Log) (idle, overtime time.Time) {
 	last := x.Activity.Last()
 	e, isSeveral := x.State.Run.Running.(*Execution)
@@ -158,7 +158,7 @@ func (x *Executor) attend(e *Execution) *watch {
 	}
 }
 
-// tools are those of the only agent; of several, each one's signs of life have its own.
+// tools returns the tools of the only agent; several agents have their own signs of life.
 func (e *Execution) tools() *tooluse.Log {
 	if e.Solo && len(e.runs) > 0 {
 		return &e.runs[0].tools

@@ -1,6 +1,6 @@
-// Package fallback is the policy of a loop whose agent is limited: who works meanwhile, the loop's own agent or the first
-// of its fallbacks that stands in for it, and how long nobody can. It knows agents by their numbers: 0 is the loop's own,
-// its fallbacks follow in their order.
+// Package fallback is the policy of a loop whose agent is limited: which agent works meanwhile, the loop's own or the
+// first of its fallbacks that stands in for it, and how long none can. It knows agents by their numbers: 0 is the
+// loop's own, its fallbacks follow in their order.
 package fallback
 
 import (
@@ -33,15 +33,15 @@ func kindOf(r judge.Report, wait time.Duration) string {
 	return settings.OnRateLimit
 }
 
-// Policy is that of a loop. What it knows ends with its process: another one asks the loop's own agent again. It is for
-// one goroutine.
+// Policy chooses the agent of one loop's runs. Its knowledge ends with its process: another one asks the loop's own
+// agent again. It is for one goroutine.
 type Policy struct {
 	cfg   *setup.Config
 	until []time.Time // when each agent can work again
 	broke []bool      // whose account has no credits
 	kind  string      // of the own agent's limit
-	ran   int         // who ran last; -1: a role whose agent nobody stands in for
-	told  int         // who was told to work
+	ran   int         // the agent that ran last; -1: a role without a stand-in
+	told  int         // the agent that was told to work
 
 	account string    // that the last run has asked, "" is unknown
 	asked   time.Time // until when the loop waited for another loop's limit
@@ -54,8 +54,8 @@ func New(cfg *setup.Config) Policy {
 	return Policy{cfg: cfg, until: make([]time.Time, n), broke: make([]bool, n)}
 }
 
-// Before says until when no run begins, and why, as another loop was refused for the account of this one. It says so
-// once: who is to ask all the same does. The zero time is now.
+// Before returns until when no run begins, and why, because another loop was refused for the account of this one. It
+// says so once: a user who resumes asks all the same. The zero time is now.
 func (p *Policy) Before(now time.Time) (until time.Time, why string) {
 	until = p.cfg.Accounts.Until(p.cfg.Account(), now)
 	if p.cfg.HandsOver() || !until.After(p.asked) {
@@ -126,8 +126,8 @@ func (p *Policy) limit(agent int, kind string, until time.Time) {
 	}
 }
 
-// who returns the number of who can work now. Where nobody can, it is the loop's own, and at is when the first of
-// them can again.
+// who returns the number of the agent that can work now. Where none can, it is the loop's own, and at is when the
+// first of them can again.
 func (p *Policy) who(now time.Time) (agent int, at time.Time) {
 	for agent, until := range p.until {
 		switch {

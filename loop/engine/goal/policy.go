@@ -1,5 +1,5 @@
-// Package goal is the policy of what a loop's user is told of its end: what ends it, the promises in its prompt that don't, and
-// those that a run nearly kept. Each is told once.
+// Package goal is the policy of what a loop's user is told of its end: what ends it, the promises in its prompt that
+// don't, and near misses of its runs. Each is told once.
 package goal
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
-// Policy is that of a loop. It is for one goroutine.
+// Policy tells the user of one loop's end. It is for one goroutine.
 type Policy struct {
 	Next string // what the next run is told of promises
 
@@ -26,7 +26,7 @@ type Policy struct {
 	offer  loop.Offer               // the loop, in an offer
 	isTold bool                     // the goal
 	looked string                   // the prompt that was looked at last, with the loop's promise
-	stray  string                   // what was said about it
+	stray  string                   // the last remark about it
 	waits  string                   // the promise that missed is about
 	missed map[stream.NearKind]bool // kinds of near misses that the user was told
 }
@@ -70,7 +70,7 @@ func (p *Policy) Before(prompt, promise string) (told []loop.Warning) {
 
 // offerOf lets the user choose among promises.
 func (p *Policy) offerOf(promises []string) loop.Offer {
-	// What can't be shown as it is can't be agreed to.
+	// A promise that can't be shown as it is can't be agreed to.
 	promises = slices.DeleteFunc(promises, func(p string) bool { return stream.Plain(p) != p })
 	if len(promises) == 0 {
 		return loop.Offer{}
@@ -80,8 +80,8 @@ func (p *Policy) offerOf(promises []string) loop.Offer {
 	return offer
 }
 
-// IsNew says whether the user wasn't told of a kind of misses, and is told now. promise is the loop's: what misses another
-// one is new.
+// IsNew says whether the user wasn't told of this kind of miss before; from now on it counts as told. A miss of
+// another promise (promise is the loop's) is new.
 func (p *Policy) IsNew(kind stream.NearKind, promise string) (isNew bool) {
 	if p.missed == nil || p.waits != promise {
 		p.waits, p.missed = promise, map[stream.NearKind]bool{}
@@ -91,8 +91,9 @@ func (p *Policy) IsNew(kind stream.NearKind, promise string) (isNew bool) {
 	return isNew
 }
 
-// After says why a run didn't complete the loop, and whether that is new. promise is the loop's by now: whoever has set
-// another one than the run had to keep wants to hear no more of that. isNear is false where there is nothing to say.
+// After returns why a run didn't complete the loop, and whether that is new. promise is the loop's by now: a user who
+// has set another one than the run had needs to hear nothing of the old one. isNear is false where there is nothing
+// to say.
 func (p *Policy) After(r judge.Report, promise string) (miss loop.NearMiss, isNear, isNew bool) {
 	v := r.Verdict
 	if p.cfg.Said.Plan != "" { // no promise is needed; the plan's policy tells of one that is too early

@@ -1,7 +1,7 @@
 // Package inbox is where a goroutine hears what happens elsewhere, and the only place where it waits.
 //
-// Others tell it messages, which it handles one after the other, in Serve, or wake it to look at what they have
-// changed. What takes long is done elsewhere, and told. It knows no loop.
+// Others send it messages, which it handles one after the other, in Serve, or wake it to look at what they have
+// changed. Slow work is done elsewhere, and its end is a message. The package knows no loop.
 package inbox
 
 import "time"
@@ -9,7 +9,7 @@ import "time"
 // capacity is how many messages may wait. More would only keep a later one waiting for longer.
 const capacity = 2
 
-// Inbox is that of one goroutine. All but Serve may be called from any.
+// Inbox has the messages of one goroutine. All methods but Serve may be called from any.
 type Inbox struct {
 	// Moment is called each time before the goroutine waits; nil but in tests.
 	Moment func()

@@ -2,7 +2,7 @@ package inbox
 
 import "github.com/ralph-lsp/ralph-lsp/stream"
 
-// maxEvents is how many events are handled at once. Another message waits for no more than two such.
+// maxEvents is how many events are handled at once. Another message waits for two such batches at most.
 const maxEvents = 64
 
 // Reader tells an inbox what an agent says: as much of it as there is without waiting. Only the goroutine that reads

@@ -2,7 +2,6 @@
 // what is Spent), whether the loop ends (Decide), and how long it waits before the next run
 // (PauseAfter).
 //
-// It has no clocks, no files and no state: what it says follows from its arguments alone. A reason for
-// an end that a loop can't have (StopSlow, StopSpent, Skipped) is why a run was ended while its loop
-// goes on.
+// It has no clocks, no files and no state: its answers follow from their arguments alone. StopSlow, StopSpent and
+// Skipped are reasons for which a run ends while its loop goes on; a loop never ends for them.
 package judge

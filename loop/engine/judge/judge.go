@@ -37,7 +37,7 @@ const (
 	ShortRun = 2 * time.Second
 	// RateLimitSlack is added to the time at which a provider says it's ready.
 	RateLimitSlack = time.Minute
-	// maxRateLimitWait bounds one wait, whatever the provider said.
+	// maxRateLimitWait bounds one wait; providers may name any time.
 	maxRateLimitWait = 24 * time.Hour
 )
 
@@ -49,7 +49,7 @@ type Report struct {
 	Problem     string // why it didn't go well, in one line
 	Verdict     promises.Verdict
 	Promise     string       // that it was judged by
-	Ended       []hats.Ended // where hats hand over: those of its runs that ended well, with their topics
+	Ended       []hats.Ended // where hats hand over: its runs that ended well, with their topics
 	TopicMisses []stream.TopicMiss
 	Handed      int    // so many of their topics are handed over
 	NeverBegan  bool   // a start failure
@@ -58,12 +58,12 @@ type Report struct {
 	Checked     bool   // it was to be verified: its word alone doesn't count
 	Passed      bool   // and that ends the loop
 	Verified    string // by what, and how that went
-	Guards      string // what it was verified by and the loop changed
+	Guards      string // the files that verified it and that the loop changed
 	Limited     bool   // refused by a rate limit
 	Overloaded  bool   // refused as the provider was overloaded
 	Unreached   bool   // it failed as the provider couldn't be reached
 	Broke       bool   // refused as the account has no credits, and nobody knows until when
-	Unpriced    bool   // what it has cost is unknown
+	Unpriced    bool   // its cost is unknown
 	resumeAt    time.Time
 	Woke        bool // it failed right after a sleep
 	Unfit       bool // a fallback that couldn't even begin
@@ -94,7 +94,7 @@ func (r Report) hasWorked() bool {
 // WakeTime is for how long after a sleep of the machine's connections are found to be broken.
 const WakeTime = 2 * time.Minute
 
-// BlameSleep forgives a run that failed so long after a sleep: what it spoke to has hung up.
+// BlameSleep forgives a run that failed so soon after a sleep: its connection was gone.
 func (r *Report) BlameSleep(since time.Duration) {
 	if r.Woke = r.Outcome == loop.OutcomeError && !r.Unstartable && !r.Nobody && !r.Refused() && since < WakeTime; r.Woke {
 		r.Problem = loop.OneLine("the machine, or this process, was asleep: " + r.Problem)
@@ -301,7 +301,7 @@ func Decide(r Report, cause loop.StopReason, t Tally, s Spent, check verify.Chec
 // MayGoOn says why a loop can't be continued with the limits that its state has, after what it has used.
 func MayGoOn(s loopstate.State, check verify.Check) error {
 	used, bounds := UsedBy(s), s.Limits()
-	isVerified := s.Checking // who promised in the last allowed iteration may be done
+	isVerified := s.Checking // a promise in the last allowed iteration may be a completion
 	isCostly := check.Has(verify.ReviewerGate)
 	if why := Reached(used, bounds); why != "" && (!isVerified || why == loop.StopMaxTime || why == loop.StopMaxCost && isCostly) {
 		sofar := loop.Limits{MaxIterations: used.Iterations, MaxCostUSD: used.Cost.USD, MaxDuration: used.Elapsed.Truncate(time.Second)}
@@ -330,7 +330,7 @@ const Skipped loop.StopReason = "next"
 func UsedBy(s loopstate.State) Spent {
 	used := Spent{Iterations: max(s.Iteration-1, 0), Elapsed: s.Elapsed, Tokens: s.Tokens}
 	if s.Begun {
-		used.Iterations++ // it was cut off: who drove the loop died
+		used.Iterations++ // it was cut off: the process that drove the loop died
 	}
 	used.Cost, used.Hats, used.Unknown = s.Cost, s.HatCosts, s.UnknownCosts
 	return used

@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 )
 
-// Deadlines are the moments at which the run under way has been silent, or has worked, for too long. last is its last
-// sign of life. mayPause: what an agent says that it will be silent for counts; several tell each for itself.
+// Deadlines returns the moments at which the run under way has been silent, or at work, for too long. last is its
+// last sign of life. mayPause: an agent's own word that it will be silent counts; several agents have their own.
 // isToolOpen: a tool of it is at work.
 func (p *State) Deadlines(last time.Time, mayPause, isToolOpen bool) (idle, overtime time.Time) {
 	never := time.Now().Add(1000 * time.Hour)

@@ -39,7 +39,7 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 		end.Error = r.Problem
 	}
 	switch why {
-	case loop.StopFailures, loop.StopUnverified, loop.StopStalled: // what happened again and again may be why
+	case loop.StopFailures, loop.StopUnverified, loop.StopStalled: // a repeated event may be why
 		facts := p.facts()
 		if why == loop.StopUnverified { // it says that itself
 			facts.Refuted = 0

@@ -19,8 +19,8 @@ type Consequences struct {
 	Warning    string
 }
 
-// Follow keeps up with the running agent, by what of Status an event changes: its session, tool,
-// agents, wait, quota and error. What is counted (costs, tokens, time) Snapshot takes from State.
+// Follow applies an event of the running agent to Status: its session, tool, agents, wait, quota and error. Snapshot
+// takes costs, tokens and time from State.
 func (p *State) Follow(e stream.Event) (c Consequences) {
 	st := &p.Status
 	switch e := e.(type) {

@@ -32,7 +32,7 @@ func Reopen(s *loopstate.State) {
 	s.Failed = loopstate.Failed{}
 }
 
-// Running is what an iteration, or a gate, has at work: an agent, several, or a command.
+// Running is the work of an iteration, or of a gate: an agent, several, or a command.
 type Running interface {
 	// Stop ends it with all that it has started, within a grace. It returns at once.
 	Stop(grace time.Duration)
@@ -59,9 +59,9 @@ type State struct {
 	IsRead   bool // the state file was read at the end of that, and nobody has waited since
 
 	Verification  verification.Policy
-	Tasks         plan.Book // how far the plan is; what is in it is replaced, never changed
+	Tasks         plan.Book // progress of the plan; its values are replaced, never changed
 	Budget        budget.Policy
-	DearestAnswer float64 // what an answer of a model has cost at most, of agents beside others, in US dollars
+	DearestAnswer float64 // the dearest answer of a model so far, of agents beside others, in US dollars
 
 	Run         Run
 	Steering    steering.Policy
@@ -96,7 +96,7 @@ type Run struct {
 	waited      time.Duration      // for the user, before the run
 	Waits       bool               // the observer was told that it waits for the user
 	GoesOn      bool               // tools were called, so another turn follows
-	Current     stream.Usage       // what it has used so far
+	Current     stream.Usage       // its usage so far
 	PartUnknown bool               // of what it costs, as agents of it don't tell
 	Wears       string             // the hat that it costs, where hats hand over
 	Tools       tooluse.Log
@@ -116,8 +116,8 @@ type Wanted struct {
 // IsEnd says whether the loop is to end, now or behind the iteration under way.
 func (w *Wanted) IsEnd() bool { return w.Cause != "" || w.LastRun }
 
-// Snapshot is the loop's status now: what Follow, Begin and Learn set in Status, and what is
-// counted elsewhere in State.
+// Snapshot returns the loop's status now: Status as Follow, Begin and Learn set it, and the counts that State has
+// elsewhere.
 func (p *State) Snapshot() loop.Status {
 	s := p.Status
 	s.Spent, s.Elapsed = p.Base.Elapsed, p.Elapsed()
@@ -186,8 +186,8 @@ func (p *State) Begin(iteration int, hat hats.Hat, handsOver bool, now time.Time
 	p.Run.Tools = tooluse.Log{}
 }
 
-// Survey takes down how far a first snapshot is that takes long, "" that it is made. What is to be told of that says why
-// only once; the zero value is nothing.
+// Survey stores how far a slow first snapshot is; "" means that it is made. The returned change has the reason only
+// once; the zero value is nothing to tell.
 func (p *State) Survey(text string) (told loop.StateChanged) {
 	tool, began := p.Status.Tool, time.Now()
 	isBegun := tool != nil && tool.Call.ID == loop.SurveyCallID

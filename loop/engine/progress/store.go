@@ -11,7 +11,7 @@ import (
 type Store interface {
 	Load() (loopstate.State, error)
 	Create(loopstate.State) error
-	Note(loopstate.State) error // what isn't the user's; the file isn't touched
+	Note(loopstate.State) error // our part of the state; the file isn't touched
 	Update(func(*loopstate.State) error) (loopstate.State, error)
 	Claim(func(*loopstate.State) error) (loopstate.State, error)
 	Leave(func(*loopstate.State) error) (loopstate.State, error)

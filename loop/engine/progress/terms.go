@@ -9,9 +9,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// Terms are what a loop is bound by. Whoever writes the state file may make them tighter at any
-// time. What loosens them while a run is at work may be the agent's, so that is put back, and
-// the user is asked.
+// Terms are what a loop is bound by. Any writer of the state file may make them tighter at any time. A change that
+// loosens them during a run may be the agent's, so it is put back, and the user is asked.
 type Terms struct {
 	Limits  loop.Limits
 	Promise string
@@ -67,7 +66,7 @@ type Loosened struct {
 // Hold puts back what loosens the terms while a run is at work.
 func (p *State) Hold(s *loopstate.State) (held Loosened) {
 	found := TermsOf(*s)
-	if !p.IsAtWork() || found.check() != nil { // what is wrong isn't obeyed anyway
+	if !p.IsAtWork() || found.check() != nil { // a mistake isn't obeyed anyway
 		return held
 	}
 	want, back, words := p.Terms().Loosening(found)

@@ -26,23 +26,23 @@ type Run struct {
 	Promise   string
 	Limits    loop.Limits
 	Guidance  []loop.Guidance
-	Standing  []loop.Guidance // what those before it were told, too
+	Standing  []loop.Guidance // messages that the runs before were told, too
 	// Refutation is what the last verification found.
 	Refutation string
-	Task       string // what of the loop's plan it is to do
+	Task       string // the task of the loop's plan that it is to do
 	TaskID     string
 	TaskText   string      // its first line
 	Batch      []plan.Item // several that are done side by side, each by an agent of its own; nil: it is one run
 	Dir        string      // where it works beside others; "": the loop's folder
 	Own        string      // the checkout that Dir is in
-	Notes      string      // what runs before left for this one, in words
-	Missed     string      // what the run before said in a way that doesn't count
+	Notes      string      // notes of runs before, as text
+	Missed     string      // a promise or topic of the run before that didn't count
 	// Stagnation says that the loop makes no progress; "" when it does.
 	Stagnation string
 	Emit       string    // the command by which its programs publish topics; "" isn't told
 	Turn       hats.Turn // whose run it is, where hats hand over
 	Budget     float64   // dollars left, +Inf without a limit
-	IsUsers    bool      // it is the user's budget that leaves no more
+	IsUsers    bool      // the user's budget is the tighter one
 }
 
 // roleOf tells an agent which hat it wears, why, and what it may publish.

@@ -40,7 +40,7 @@ type Config struct {
 	Asking    Asking
 	Limits    loop.Limits
 	Budget    budget.Book    // of all the user's loops together
-	Accounts  limited.Folder // what all the user's loops know of the limits of agents' accounts
+	Accounts  limited.Folder // the limits of agents' accounts that all the user's loops know
 	// Sandbox says which walls are around all that the loop starts.
 	Sandbox      sandbox.Spec
 	Verification Verification
@@ -49,10 +49,9 @@ type Config struct {
 	SetUp bool
 	// OfferWalls has the user told, when the loop begins, that there could be walls.
 	OfferWalls bool
-	// Continue goes on with the loop that the state file describes, or, where there is none,
-	// the registry of the one that ended last in the folder. Prompt,
-	// promise, limits and, unless it is given, the model come from there, then
-	// Change. What runs doesn't: anybody can write such a file.
+	// Continue goes on with the loop that the state file describes, or, where there is none, with the one that the
+	// registry says ended last in the folder. Prompt, promise, limits and, unless it is given, the model come from
+	// there, then Change. Programs don't: anybody can write such a file.
 	Continue bool
 	// Say is guidance for the next run, besides what waits for that.
 	Say    string
@@ -60,8 +59,8 @@ type Config struct {
 	// Stranger says that the loop to go on with wasn't started here: anybody may have
 	// written what its state file says of a verification, so nothing of that counts.
 	Stranger bool
-	// Once ends the loop behind an iteration, with StopOnce: what is to come stands in the
-	// state file, how long to wait before that too, so that another process can go on.
+	// Once ends the loop after an iteration, with StopOnce. The state file then has what comes next, and how long to
+	// wait before that, so that another process can go on.
 	Once    bool
 	Storage Storage
 	Version string          // of this program, for the lock's record
@@ -109,8 +108,8 @@ type Verification struct {
 	// Suggested is a check that the folder has and the user doesn't want, or doesn't know of;
 	// only shown.
 	Suggested verify.Suggestion
-	// Reviewer is the hat that Check names, and ReviewerMark that of the one from the loop's
-	// start, "" for this one's own.
+	// Reviewer is the hat that Check names. ReviewerMark is the mark of the hat from the loop's start, "" for this
+	// one's own.
 	Reviewer     Role
 	ReviewerMark string
 	// File is the name of the file in the folder that may say how to verify.
@@ -130,7 +129,7 @@ type Storage struct {
 // Agents says which agents of files do the work.
 type Agents struct {
 	Flags string   // that name them as on a command line, so that the loop can be continued with them; "" when files do
-	About []string // what each is, step by step; only shown
+	About []string // a description of each, step by step; only shown
 }
 
 // IsHandedOn says whether another process had the loop, and told what is to be told when it begins.
@@ -164,14 +163,14 @@ func (c Config) NewState(id string, now time.Time) loopstate.State {
 // isQuiet says whether the loop's rules (iteration, limit, how to finish) are kept from the agent.
 func (c Config) isQuiet() bool { return c.Said.Instruct != nil && !*c.Said.Instruct }
 
-// Describe writes down what a loop that goes on has again, whoever continues it. What a stranger's
-// file allows counts for nothing.
+// Describe writes what a loop that goes on needs again into a state. Permissions of a stranger's file count for
+// nothing.
 func (c Config) Describe(s *loopstate.State) {
 	if c.Stranger {
 		s.Allowed, s.Tasks.Accepted = nil, nil
 	}
 	said := c.Said
-	said.Sandbox = c.Sandbox.Mode // which walls there are, whoever wanted them
+	said.Sandbox = c.Sandbox.Mode // the walls, wherever they were chosen
 	s.Said, s.SandboxEngine, s.Closing = said.Kept(), "", said.OnClose
 	if c.Sandbox.IsOn() {
 		s.SandboxEngine = c.Sandbox.EngineOf()

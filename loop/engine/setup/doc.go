@@ -1,11 +1,9 @@
-// Package setup is what a loop is set up with: its folder, agents, hats, steps, limits and check
-// (Config), what of that can't be had (Check, Doubts), and what each of its runs is told (Brief,
-// BriefOf) and has to say (Completion).
+// Package setup is what a loop is set up with: its folder, agents, hats, steps, limits and check (Config), which
+// parts of that are impossible (Check, Doubts), what each of its runs is told (Brief, BriefOf), and how a run
+// completes the loop (Completion).
 //
-// A Config is made once, by loop/start, and a loop changes nothing of it but what the state file
-// of one that goes on says. A Role is another agent: one that listens, is called in a row, reviews,
-// or stands in. As makes the configuration of a run by it.
+// A Config is made once, by loop/start. A loop that goes on changes in it only what its state file says. A Role is
+// another agent: one that listens, works in a step, reviews, or stands in. As makes the configuration of a run by it.
 //
-// It knows nothing of a loop under way. What a run is told of that comes with a Run, which the
-// engine fills.
+// It knows nothing of a loop under way. The engine fills in a Run, which has what a run is told of that.
 package setup

@@ -20,13 +20,13 @@ type Host struct {
 	Diagnose func(ctx context.Context, paths []string) (verify.Diagnosis, error)
 	// Printed finds the files that the loop is printed into.
 	Printed changes.Printed
-	// Budget is what the user's file says of it by now; nil: what the loop was configured with.
+	// Budget returns the budget as the user's file has it now; nil: as the loop was configured.
 	Budget func() (budget.Limits, error)
 	// Stay is called behind an iteration of a loop that runs once and would go on at once, with how it stands. The
 	// loop stays for another iteration, which what comes on the channel begins. nil: it ends.
 	Stay func(loop.End) (next <-chan struct{})
-	// LetGo is called when the loop is detached, by a process that is the loop's own: it goes on there, whatever
-	// window shows it. nil: the process isn't.
+	// LetGo is called when the loop is detached, by a process that is the loop's own: the loop goes on there without
+	// its window. nil: the process isn't.
 	LetGo func()
 	// Windows takes in the windows that connect to the loop's socket; nil: none can.
 	Windows control.Host
@@ -38,9 +38,9 @@ type Host struct {
 // it runs in, or in the editor.
 func (h Host) IsWatched() bool { return h.Attended != nil && h.Attended() }
 
-// Session keeps a loop in a file besides its state file, for later and for other programs. What
-// it can't keep is no reason for a loop to stop. Its methods are called as an observer's are,
-// between the events that belong there; who keeps a loop is its observer as well.
+// Session stores a loop in a file besides its state file, for later and for other programs. A failure to do so is no
+// reason for a loop to stop. Its methods are called like an observer's, between the events; the implementation is the
+// loop's observer as well.
 type Session interface {
 	// Open takes up the file at a path, or prepares a new one for "", and returns where it is,
 	// "" for a loop that isn't kept. handedOn: the path may be one of another process' only.
@@ -51,8 +51,8 @@ type Session interface {
 	Given(text string)
 	// Rest says that nothing of what the agent has said waits to be read.
 	Rest()
-	// Close keeps how the loop ended, and calls release, which lets go of the folder, before anybody
-	// hears of the end here: who finds a folder that nobody drives finds the end, and who hears it may
-	// begin the next loop. Nil: it couldn't begin.
+	// Close stores how the loop ended, and calls release, which frees the folder, before anybody in this process
+	// hears of the end: a process that finds a free folder finds the end, and an observer of the end may begin the
+	// next loop. Nil: the loop couldn't begin.
 	Close(end *loop.End, release func())
 }

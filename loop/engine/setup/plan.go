@@ -68,7 +68,7 @@ func ReadPlan(folder, name string) (plan.Plan, error) {
 	return plan.Parse(path, data)
 }
 
-// ReadTasks reads a file as ReadPlan does, whatever its format. The path is from the folder on, with slashes.
+// ReadTasks reads a file as ReadPlan does, in any format. The path is relative to the folder, with slashes.
 func ReadTasks(folder, name string) (path string, data []byte, err error) {
 	path, err = PlanPath(folder, name)
 	if err != nil {
@@ -149,8 +149,8 @@ func WritePlan(folder string, was, want plan.Plan) error {
 	return err
 }
 
-// checkPlan says what keeps a loop with a plan from beginning, and takes down its commands: who starts the loop has
-// accepted them.
+// checkPlan says what keeps a loop with a plan from beginning, and stores its commands: starting the loop accepts
+// them.
 func (c *Config) checkPlan() error {
 	if c.Said.Plan == "" && c.Said.Task != "" {
 		return errors.New("a task is one of a plan; name that with --plan FILE")

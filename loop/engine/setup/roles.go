@@ -47,8 +47,8 @@ func (c Config) CheckReading() error {
 	return nil
 }
 
-// Role is another agent: what it is told of itself, and what runs it. It listens to topics
-// (Roles.Hats), is called in a row (Roles.Steps), or looks at the work (Verification.Reviewer).
+// Role is another agent: its instructions, and the backend that runs it. It listens to topics (Roles.Hats), works in
+// a step (Roles.Steps), or reviews (Verification.Reviewer).
 type Role struct {
 	hats.Hat
 	// Task is what one of a step is asked. {prompt} in it is the loop's prompt, {previous} what the
@@ -58,8 +58,7 @@ type Role struct {
 	Args    []string // its own (model, tools), then the user's
 }
 
-// Mark tells a role from another one: what is run for it. Whether it can be talked to
-// doesn't count.
+// Mark tells a role from another one by what is run for it. Whether it can be talked to doesn't count.
 func (r Role) Mark() string {
 	b := r.Backend.Silent()
 	mark, _ := json.Marshal([]any{b.Name, b.Command, b.Args, b.Prompt, b.Output, r.Args, r.Instructions}) // texts can always be encoded

@@ -59,7 +59,7 @@ func (run Run) EachTopic() (all []Run) {
 // Slot says which of an iteration's agents one is.
 type Slot struct {
 	Step, of int    // from 1
-	K        int    // among those of its step, from 1
+	K        int    // its number among the agents of its step, from 1
 	Name     string // of the agent, with its number where the step has several of the name
 	Alone    bool   // nobody works beside it
 }
@@ -74,7 +74,7 @@ func (s Slot) String() string {
 	return fmt.Sprintf("step %d of %d (%s)", s.Step, s.of, s.Name)
 }
 
-// Slots are those of a step's agents.
+// Slots returns the slots of a step's agents.
 func (c Config) Slots(n int) []Slot {
 	step := c.Roles.Steps[n]
 	all := make([]Slot, len(step))
@@ -114,8 +114,8 @@ func (w Role) TaskOf(at Slot, prompt, previous string) string {
 	return strings.NewReplacer("{prompt}", prompt, "{previous}", previous).Replace(task) // which looks at no place twice
 }
 
-// CallOf is the call under which an agent's work is shown. What the step before came to stands
-// right above and isn't shown again, nor is a task that has nothing else.
+// CallOf is the call under which an agent's work is shown. The result of the step before stands right above and isn't
+// shown again, nor is a task that has nothing else.
 func (w Role) CallOf(at Slot, id, prompt string) stream.ToolCall {
 	shown := stream.Plain(w.TaskOf(at, prompt, "…"))
 	if w.Task == "" && at.Step > 1 || strings.TrimSpace(shown) == "…" {

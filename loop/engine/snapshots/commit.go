@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
-// CommitIteration commits what an iteration left uncommitted, where its worktree is to
-// have that. What goes wrong is told once and ends nothing: landing commits it.
+// CommitIteration commits what an iteration left uncommitted, where its worktree wants that. A failure is told once
+// and ends nothing: landing commits it.
 func (s *Taker) CommitIteration(iteration int, title, words string) {
 	tree, ok := worktree.Find(s.Folder)
 	if !ok || !tree.Commits {

@@ -21,8 +21,8 @@ type guards struct {
 // ErrNone is why nobody knows what changed where the user wants no snapshots.
 var ErrNone = errors.New("there are no snapshots (changes.keep is 0)")
 
-// ChangedGuards finds the files that the loop changed and that its work is verified
-// by. What its user changed meanwhile isn't the loop's.
+// ChangedGuards returns the files that verify the loop's work and that the loop changed. Its user's changes aren't
+// among them.
 func (s *Taker) ChangedGuards(check verify.Check, file string) (found guards, err error) {
 	if _, err := s.Take(); err != nil { // the user may have mended it
 		return found, err
@@ -34,7 +34,7 @@ func (s *Taker) ChangedGuards(check verify.Check, file string) (found guards, er
 	for _, t := range touched {
 		isNamed := check.Names(s.Folder, t.Path)
 		switch {
-		case check.Protects(t.Path), isNamed && t.Status != changes.Added: // what wasn't there guarded nothing
+		case check.Protects(t.Path), isNamed && t.Status != changes.Added: // a new file guarded nothing
 			found.Protected = append(found.Protected, describe(t))
 		case t.Path == file && !s.isSame(t):
 			found.Protected = append(found.Protected, t.Path+" ([verify])")

@@ -15,8 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
-// MayOnlyRead says why a run that is to read only can't begin: what it changed could not
-// be undone.
+// MayOnlyRead says why a read-only run can't begin: its changes could not be undone.
 func (s *Taker) MayOnlyRead(h hats.Hat) error {
 	switch {
 	case !h.ReadOnly || s.Store != nil && s.Found.Tree != "":

@@ -44,9 +44,8 @@ func OpenRecord(dir, loopID, run string) (*os.File, error) {
 	}
 }
 
-// Taker is how a loop knows what changed. What can't be known is no
-// reason to stop: the user is warned once for each reason, and the loop goes on.
-// Only the engine's goroutine uses it, but for Hurry.
+// Taker finds out what changed. A failure is no reason to stop: the user is warned once for each reason, and the loop
+// goes on. Only the engine's goroutine uses it, but for Hurry.
 type Taker struct {
 	Folder string
 	warn   func(message string)
@@ -60,11 +59,11 @@ type Taker struct {
 	Last   time.Time      // when one was made
 	Found  changes.State  // the folder, as the run that is under way or was the last found it
 	Now    changes.State  // the folder, as it was looked at last
-	told   []string       // what the user was warned of
+	told   []string       // warnings that the user has had
 
 	Commits func() []string   // since it was called last
 	Survey  func(text string) // is told each second how far a first snapshot is that takes long; "" when it is made
-	Merges  atomic.Bool       // what agents finish in checkouts comes into the folder
+	Merges  atomic.Bool       // work of agents in checkouts comes into the folder
 
 	committed changes.State // in which there was nothing to commit
 	missing   bool          // the last run's changes are in no snapshot
@@ -78,8 +77,7 @@ type Taker struct {
 }
 
 const (
-	// idleTime is how old a snapshot may be when an iteration begins: what came
-	// after it is the user's.
+	// idleTime is how old a snapshot may be when an iteration begins: later changes are the user's.
 	idleTime = 2 * time.Second
 	// lastLook is how much longer than its agent an interrupted loop may take for
 	// its last snapshot, and lastMerge for what agents have finished in checkouts.
@@ -119,7 +117,7 @@ func (s *Taker) Begin(loopID string, options changes.Options, theirs changes.Pri
 			s.Store, s.lost = nil, s.err // it won't be better later, and might take as long
 		}
 		if s.Store == nil {
-			s.bare, _ = changes.Look(s.Folder, options, theirs) // what it can't, Doubts has told
+			s.bare, _ = changes.Look(s.Folder, options, theirs) // Doubts has told what it can't
 		}
 		s.Last = time.Now()
 		close(s.begun)
@@ -170,7 +168,7 @@ func OwnFiles(folder, session, recordDir, loopID, notes string) []string {
 
 // within is a path from a folder on, "" for one that isn't in it.
 func within(folder, path string) string {
-	there, rest := path, "" // what is there of it may be a link
+	there, rest := path, "" // the part of it that exists may be a link
 	for _, err := os.Lstat(there); err != nil && there != filepath.Dir(there); _, err = os.Lstat(there) {
 		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
 	}
@@ -185,7 +183,7 @@ func within(folder, path string) string {
 // nothing.
 func (s *Taker) lookBare() (now changes.State) {
 	if s.bare != nil {
-		now, _ = s.bare.State() // what can't be looked at says nothing
+		now, _ = s.bare.State() // an unreadable folder says nothing
 	}
 	return now
 }
@@ -213,7 +211,7 @@ func (s *Taker) Before(iterations int, was Previous) (past []changes.Past) {
 		s.Await()
 	}
 	if s.Store != nil {
-		_ = s.Store.Snapshots.Begin(iterations + 1) // what is wrong, the next snapshot says
+		_ = s.Store.Snapshots.Begin(iterations + 1) // the next snapshot tells the error
 	}
 	s.tell(taken, err)
 	switch files := tell.Counted(before, "file"); { // nobody can tell what it changed from what the user did since
@@ -243,7 +241,7 @@ func (s *Taker) Await() {
 	}
 	<-s.begun
 	if s.Store != nil {
-		_ = s.Store.Snapshots.Await(s.Going) // what is wrong, the next snapshot says
+		_ = s.Store.Snapshots.Await(s.Going) // the next snapshot tells the error
 	}
 }
 
@@ -338,7 +336,7 @@ func (s *Taker) Close() *changes.Summary {
 		return nil
 	}
 	defer s.stopAlive()
-	_ = s.Store.Snapshots.Finish(s.Alive, s.last) // what isn't kept then, tell has told
+	_ = s.Store.Snapshots.Finish(s.Alive, s.last) // tell has told the loss
 	files, err := s.Store.Diff.Files(s.Alive, changes.Range{To: changes.Latest}, nil)
 	if err != nil {
 		return nil

@@ -16,7 +16,7 @@ func (s *Taker) AfterStep(iteration int) (files int) {
 	}
 	taken, err := s.Store.Snapshots.After(s.Going, iteration)
 	s.tell(taken, err)
-	_ = s.Store.Snapshots.Begin(iteration) // what is wrong, the next snapshot says
+	_ = s.Store.Snapshots.Begin(iteration) // the next snapshot tells the error
 	if err != nil {
 		return 0
 	}
@@ -45,7 +45,7 @@ func (s *Taker) TellOfReaders(slots []setup.Slot, iteration int) {
 func (s *Taker) Land(iteration int, base string, works []changes.Work, but string) ([][]changes.Refusal, error) {
 	refused, taken, err := s.Store.Checkouts.Land(s.Alive, iteration, base, works, but)
 	s.tell(taken, nil)
-	_ = s.Store.Snapshots.Begin(iteration) // what is wrong, the next snapshot says
+	_ = s.Store.Snapshots.Begin(iteration) // the next snapshot tells the error
 	s.between = s.between || taken.Files > 0
 	return refused, err
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
-// Policy is that of a loop. How many runs in a row made no progress stands in the record of the loop, its caller's. It is for
-// one goroutine.
+// Policy judges one loop's progress. The record of the loop, its caller's, counts the runs in a row without progress.
+// It is for one goroutine.
 type Policy struct {
 	// Repeated is the call that failed again and again in the last run, in words; "" for none.
 	Repeated string
-	// CutOff says that the process of the run before was killed: what is new in the folder is that run's work.
+	// CutOff says that the process of the run before was killed: changes in the folder are that run's work.
 	CutOff bool
 
 	trees   stream.Recent[int] // the content of the files, and after which iteration it was first so
@@ -29,7 +29,7 @@ type Policy struct {
 	byUser  bool               // the user has changed something since the last run
 	prompt  string             // of the last run
 	refuted string             // the last refutation of a promise, but for what is new each time
-	how     string             // what was wrong with the last of those in a row
+	how     string             // the fault of the last of these in a row
 	alike   int                // so many of them changed nothing
 	emitted map[string]bool    // the hats that handed over since anything was new
 }

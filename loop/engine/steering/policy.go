@@ -1,11 +1,12 @@
-// Package steering is the policy of what a loop's user tells its agents: which agent is told what of it, and what of that has
-// been read.
+// Package steering is the policy of a user's messages to the agents of a loop: which agent gets which message, and
+// which have been read.
 //
-// A piece is queued until an agent has read it, or until a run begins that is given it (Take). Agents that can be talked to
-// are told it while they work (Tell); what none has read when their run is over stays in the queue, for the next. What a run
-// was given or has read is told again when that run doesn't count, so it is kept until one does (Counted).
+// A message is queued until an agent has read it, or until a run begins that is given it (Take). Agents that can be
+// talked to get it while they work (Tell); a message that none has read when their run is over stays in the queue.
+// Messages that a run was given or has read are told again when that run doesn't count, so they are stored until one
+// does (Counted).
 //
-// A Policy says what the user is to hear of that as events, and writes nothing itself.
+// A Policy returns what the user is to hear as events, and writes nothing itself.
 package steering
 
 import (
@@ -37,12 +38,12 @@ func Fulfils(wanted promises.Completion) func(text string) bool {
 	return func(text string) bool { return wanted.Judge(stream.Result{Text: text}).Matched }
 }
 
-// Policy is that of a loop. Its zero value is that of one that begins. It is for one goroutine.
+// Policy has the messages of one loop. Its zero value belongs to a loop that begins. It is for one goroutine.
 type Policy struct {
 	queued []loop.Guidance // not yet delivered, in the order of the state file
 	fresh  []loop.Guidance // of which the user doesn't know that the loop has it
-	given  []loop.Guidance // what the run was told; told again if it doesn't count
-	heard  []loop.Guidance // what agents have read, and the record doesn't say yet
+	given  []loop.Guidance // messages that the run was given; told again if it doesn't count
+	heard  []loop.Guidance // messages that agents have read, and the record doesn't have yet
 	count  int             // pieces so far, for their ids
 	isTold bool            // the user has told the run something, before it or since
 
@@ -53,7 +54,7 @@ type Policy struct {
 // sent is a piece that agents were told, and that none has read.
 type sent struct {
 	loop.Guidance
-	to []*Listener // but those from whom it was taken back, and those who are gone
+	to []*Listener // except listeners from whom it was withdrawn, and those that are gone
 }
 
 // Resume is the policy of a loop that goes on as its state file says. Its next run is told what the one before it was told, and
@@ -134,7 +135,7 @@ func (p *Policy) Delivered() (news []loop.Event) {
 // IsTold says whether the user told the run something, before it began or since.
 func (p *Policy) IsTold() bool { return p.isTold }
 
-// ID is that of a piece that isn't done with, "" for none.
+// ID returns the id of a message with this text that isn't delivered yet, "" for none.
 func (p *Policy) ID(text string) (id string) {
 	for _, g := range slices.Concat(p.Given(), p.queued) {
 		if g.Text == text {
@@ -224,8 +225,8 @@ func (p *Policy) Heard(id string) (news []loop.Event) {
 	return []loop.Event{loop.Told{Text: g.Text}, g}
 }
 
-// Said looks whether an agent says that all is done. Then what it hasn't read is taken back: it would go on to work because of
-// that. hasChanged: it can be told something from now on, or no more.
+// Said looks whether an agent says that all is done. Then its unread messages are withdrawn: it would go on to work
+// because of them. hasChanged: whether it can be told something has changed.
 func (p *Policy) Said(l *Listener, text string) (hasChanged bool) {
 	if l == nil || l.agent == nil || l.Fulfils == nil || text == "" {
 		return false

@@ -1,13 +1,13 @@
-// Package tasks is the policy of a loop with a plan, and about the tasks of it that an iteration does.
+// Package tasks is the policy of a loop with a plan: which tasks an iteration does, and which are done.
 //
-// The Policy gives a run its task, settles what became of the plan, and keeps agents from what is its user's there. A Bench
-// judges one task. A Batch is several tasks of one iteration, each done by
-// an agent of its own in a checkout of its own: Open makes those of the iteration's snapshot. Crew says what the agents
-// are and are told; they run as those of a step do (loop/engine/executor), but none ends another. Land judges each work in
-// its checkout, and merges what is done into the loop's folder, in the order of the plan. What isn't done or can't be
-// merged is left out, and its task is done alone in a later iteration.
+// The Policy gives a run its task, settles the plan afterwards, and keeps agents from the parts that are the user's.
+// A Bench judges one task. A Batch is several tasks of one iteration, each done by an agent of its own in a checkout
+// of its own, made from the iteration's snapshot by Open. Crew configures the agents; they run like the agents of a
+// step (loop/engine/executor), but none ends another. Land judges each work in its checkout, and merges finished work
+// into the loop's folder, in the order of the plan. Work that isn't finished or can't be merged is left out, and its
+// task is done alone in a later iteration.
 //
-// It knows no loop: what it needs of one is its Host, or handed to it.
+// It knows no loop: it gets what it needs from its Host.
 package tasks
 
 import (
@@ -44,10 +44,10 @@ type Batch struct {
 	Bench
 	Prepare   func(command, dir string) error // runs what fills a checkout
 	Elsewhere func(do func())                 // has done what takes long, and returns then
-	Guards    func(path string) bool          // what no agent may write in the loop's folder
+	Guards    func(path string) bool          // paths that no agent may write in the loop's folder
 	Snapshots *snapshots.Taker
 	Config    *setup.Config
-	Run       setup.Run // what the iteration is told, with its tasks
+	Run       setup.Run // the iteration, with its tasks
 	Plan      plan.Plan // as it finds that
 	Dir       string    // below which the checkouts are, until Close
 
@@ -108,7 +108,7 @@ func (w *Batch) fill(c *changes.Checkout) error {
 	return err
 }
 
-// Crew is the configuration by which the agents are run, and what each is started with. own is that of a run by the
+// Crew returns the configuration of the agents' runs, and each agent's run. own is the configuration of a run by the
 // loop's own agent.
 func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 	cfg = own
@@ -132,8 +132,8 @@ func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 	return cfg, apart
 }
 
-// Land judges the work of each agent that has ended well, and brings what is done into the loop's folder. Where the loop
-// is to end meanwhile, what is there lands all the same, and no task counts as done whose check is cut off.
+// Land judges the work of each agent that has ended well, and merges finished work into the loop's folder. Where the
+// loop is to end meanwhile, finished work is merged all the same, and a task whose check is cut off isn't done.
 func (w *Batch) Land(isWell func(k int) bool) Outcome {
 	l := landing{Batch: w}
 	for i, it := range w.Run.Batch {

@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
-// Policy is that of a loop with a plan: which task a run does, what of the plan counts as done, and what an agent may do to it.
-// Of a loop without one, its zero value, it wants nothing. It is for one goroutine.
+// Policy is about the plan of one loop: which task a run does, which tasks are done, and what an agent may do to the
+// plan. Its zero value, of a loop without a plan, wants nothing. It is for one goroutine.
 type Policy struct {
 	cfg     *setup.Config
 	book    *plan.Book // of the loop's record
@@ -49,7 +49,7 @@ type Host interface {
 	Warn(text string)
 }
 
-// What the user is asked about.
+// The questions to the user.
 const (
 	askLost     = "lost"
 	askCommands = "commands"
@@ -79,7 +79,7 @@ func (p *Policy) Before(h Host) string {
 	if err != nil {
 		return err.Error()
 	}
-	var mine []string // nothing was at work since the plan was looked at last: what is new there is the user's
+	var mine []string // nothing was at work since the last look at the plan: new items are the user's
 	if len(p.plan.Items) > 0 {
 		mine = slices.DeleteFunc(now.Commands(), func(c string) bool { return slices.Contains(p.plan.Commands(), c) })
 	}
@@ -97,7 +97,7 @@ func (p *Policy) Before(h Host) string {
 	return ""
 }
 
-// Take gives the coming run what is next of the plan, one task or several side by side, and to whom one names.
+// Take gives the coming run the next task of the plan, or several side by side, and the agent that a task names.
 func (p *Policy) Take(h Host, run *setup.Run) {
 	if !p.IsOn() {
 		return
@@ -204,7 +204,7 @@ func (p *Policy) Watch(h Host) {
 	if err != nil {
 		h.Warn("the plan is put back as it was before the iteration: " + err.Error())
 		if len(p.plan.Items) > 0 {
-			p.write(h, plan.Plan{}, p.plan) // what was known counts, even where it can't be written
+			p.write(h, plan.Plan{}, p.plan) // the known plan counts, even where it can't be written
 		}
 		return
 	}
@@ -225,7 +225,7 @@ func (p *Policy) Watch(h Host) {
 	}
 }
 
-// write makes the plan's file what it is to be; what it says is what counts.
+// write makes the plan's file what it is to be, and returns the plan that the file has then.
 func (p *Policy) write(h Host, was, want plan.Plan) plan.Plan {
 	if err := setup.WritePlan(p.cfg.Folder, was, want); err != nil {
 		h.Warn("the plan can't be written: " + err.Error())
@@ -237,7 +237,7 @@ func (p *Policy) write(h Host, was, want plan.Plan) plan.Plan {
 // askCommands asks for commands that the plan has got while an agent, or what it wrote, was at work.
 func (p *Policy) askCommands(h Host) {
 	fresh := slices.DeleteFunc(p.plan.Commands(), p.accepts)
-	fresh = fresh[:min(len(fresh), maxLost)] // no more than somebody reads
+	fresh = fresh[:min(len(fresh), maxLost)] // as many as somebody reads
 	if len(fresh) == 0 {
 		h.Withdraw(askCommands)
 		return
@@ -264,7 +264,7 @@ func (p *Policy) ask(h Host, kind, title, detail string, yes func()) {
 func (p *Policy) Bench(h Host, iteration int) Bench {
 	return Bench{
 		Pass: func(check verify.Check, t Trial) (verify.Result, bool) {
-			defer p.Watch(h) // what the check runs may have written to it
+			defer p.Watch(h) // the check's programs may have written to it
 			return h.Check(iteration, check, t)
 		},
 		Timeout: p.cfg.Verification.Check.Timeout, Accepts: p.accepts, Book: p.book, Warn: h.Warn,

@@ -15,7 +15,7 @@ type Bench struct {
 	Pass    func(verify.Check, Trial) (r verify.Result, ok bool) // runs a task's check; ok is false when the loop is to end meanwhile
 	Timeout time.Duration                                        // of a check
 	Accepts func(command string) bool                            // whether a check may be run
-	Book    *plan.Book                                           // what is remembered of the plan
+	Book    *plan.Book                                           // what the loop remembers of the plan
 	Warn    func(message string)
 }
 

@@ -43,8 +43,8 @@ const (
 	MaxSame = 20
 	// maxWrote is how many files of a run are looked at.
 	maxWrote = 16
-	// maxWork is how many calls of a run are told apart by their time; that of the last
-	// one stands for all that follow.
+	// maxWork is how many calls of a run are told apart by their time; the time of the last one stands for all that
+	// follow.
 	maxWork = 2000
 	// A call that says that it waits, and takes as long as minWait, does; and one that
 	// works for as long as LongWork does so for a reason.
@@ -117,8 +117,8 @@ func (l *Log) End(result stream.ToolResult, now time.Time) {
 // IsOpen says whether a tool is at work.
 func (l *Log) IsOpen() bool { return l.calls.Len() > 0 }
 
-// MayBe says whether a tool may be at work: one is, or the agent has told of none so far, as those that print text do.
-// What an agent left running is none.
+// MayBe says whether a tool may be at work: one is, or the agent has told of none so far, as agents that print text
+// do. A process that an agent left running isn't one.
 func (l *Log) MayBe() bool { return l.IsOpen() || len(l.Work) == 0 }
 
 // Repeated is the call that failed again and again, in words; "" for none.

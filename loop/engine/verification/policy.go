@@ -1,5 +1,5 @@
-// Package verification is the policy of a loop whose promises have to pass checks: what is to be verified, the gates that it
-// passes in a row, and what the next run is told of that. It asks no gate itself: its Host does.
+// Package verification is the policy of a loop whose promises have to pass checks: what has to be verified, the gates
+// that it passes in a row, and what the next run is told of that. It asks no gate itself: its Host does.
 package verification
 
 import (
@@ -12,7 +12,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
-// Policy is that of a loop. The state file has what it knows: a loop that was killed goes on with it. It is for one goroutine.
+// Policy verifies the work of one loop. Its knowledge is in the state file, so a killed loop goes on with it. It is
+// for one goroutine.
 type Policy struct {
 	Check verify.Check
 	State
@@ -37,8 +38,8 @@ func Resume(check verify.Check, s loopstate.State) Policy {
 	return Policy{check, State{was, s.Refutation, s.Checking && s.Accept}}
 }
 
-// Before says whether something is to be verified before any run: what the last one of a loop that goes on promised, and the
-// folder of a loop that ends when a check passes. r is what Settle is told of it.
+// Before says whether something has to be verified before any run: the last promise of a loop that goes on, or the
+// folder of a loop that ends when a check passes. r goes to Settle.
 func (p *Policy) Before() (r judge.Report, isDue bool) {
 	if !p.Check.IsSet() && !p.Accepted { // nobody is left to verify it: the next run may promise again
 		p.State = State{Refutation: p.Refutation}
@@ -71,8 +72,8 @@ func (p *Policy) Tell(text string) { p.Refutation = strings.TrimSpace(p.Refutati
 
 // Host is the loop, as Settle needs it.
 type Host interface {
-	// Ask asks a gate, for as long as that takes. verdicts are those of the gates before it. It isn't ok when the loop is to
-	// end before the gate has said anything.
+	// Ask asks a gate, for as long as that takes. verdicts are the verdicts of the gates before it. ok is false when
+	// the loop is to end before the gate has answered.
 	Ask(g verify.Gate, verdicts []string) (r verify.Result, ok bool)
 	// Pause pauses the loop, as no gate can tell, until its user wants it asked again, or accepts that. It isn't ok when the
 	// loop is to end.
@@ -85,8 +86,9 @@ type Host interface {
 // isForAll says whether runs that promise nothing pass a gate, too, with verify.OnEach: it costs nothing but time.
 func isForAll(g verify.Gate) bool { return g == verify.CommandGate || g == verify.DiagnosticsGate }
 
-// Settle has the work of a run pass the gates in their order, and says in r what came of that. The first that it doesn't pass
-// decides; one that can't tell is asked again when the user wants that. What is stopped is still to be verified.
+// Settle passes the work of a run through the gates in their order, and puts the result into r. The first gate that
+// doesn't pass decides; one without an answer is asked again when the user wants that. Stopped work still has to be
+// verified.
 func (p *Policy) Settle(r *judge.Report, t *judge.Tally, host Host) {
 	if p.Accepted {
 		p.pass(r, t, host, "the user's word")

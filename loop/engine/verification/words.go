@@ -71,8 +71,7 @@ func JudgeReview(exit backends.Exit, late string, wanted promises.Completion, no
 	return verify.Result{State: verify.Refuted, Why: "objects: " + loop.OneLine(text), Output: text, Code: -1}
 }
 
-// ReviewPrompt is what a reviewer is asked: what the loop's prompt asks for, what the gates before it
-// said, and what was changed.
+// ReviewPrompt is a reviewer's prompt: the loop's prompt, the verdicts of the gates before it, and the changes.
 func ReviewPrompt(reviewer setup.Role, asked string, verdicts []string, diff string) string {
 	tag := promises.Tag(approval)
 	if reviewer.Backend.Output == decode.FormatText { // it may print this
