@@ -152,6 +152,7 @@ func (l *launcher) run(f *folders.Folder, r *folders.Managed, hasBegun bool) {
 func (l *launcher) heard(f *folders.Folder, r *folders.Managed, it journal.Item) {
 	l.Problems.Tell(f.Path, it.JSON)
 	l.questions.tell(f, r, it.JSON)
+	l.Stories.Changed(r.LoopID)
 	switch wire.KindOf(it.JSON) {
 	case wire.KindIteration:
 		if _, isOver := wire.Decode(it.JSON).(wire.IterationEnd); isOver {

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/server/transcript"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -107,9 +108,12 @@ func serverCapabilities(client client.Info, commands []string) (protocol.ServerC
 		}},
 		DiagnosticProvider:     &protocol.DiagnosticOptions{Identifier: new("ralph")},
 		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: commands},
-		Workspace: &protocol.WorkspaceOptions{WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
-			Supported: new(true), ChangeNotifications: protocol.Boolean(true),
-		}},
+		Workspace: &protocol.WorkspaceOptions{
+			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
+				Supported: new(true), ChangeNotifications: protocol.Boolean(true),
+			},
+			TextDocumentContent: &protocol.TextDocumentContentOptions{Schemes: []string{transcript.Scheme}},
+		},
 		Experimental: experimental,
 	}, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
+	"github.com/ralph-lsp/ralph-lsp/server/transcript"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -46,6 +47,7 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	find := finder{&service.Service{Files: e.Files, Remote: o.Remote}, w, m.remote}
 	m.controls = &controls{e, find, m.starter, a}
 	m.reader = &reader{e, find}
+	e.Stories = transcript.New(ed, m.reader.logOf)
 	m.reviewer = &reviewer{e, find, m.controls.asks(service.Pause{})}
 	m.commands = m.table()
 	// These know each other: what happens in a folder may be a question, whose

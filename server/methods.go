@@ -21,6 +21,7 @@ func (s *Server) methods() map[string]rpc.Method {
 
 		"workspace/executeCommand": rpc.Aside(
 			func(p executeCommandParams) (rpc.Work, error) { return s.manager.execute(p.Command, p.Arguments) }),
+		"workspace/textDocumentContent":       rpc.Aside(s.manager.reader.content),
 		"workspace/didChangeWorkspaceFolders": rpc.Notification(s.changeFolders),
 
 		"textDocument/didOpen":    rpc.Notification(s.docs.DidOpen),
@@ -48,6 +49,10 @@ func answered[P, R any](answer func(P) R) rpc.Method {
 type executeCommandParams struct {
 	Command   string            `json:"command"`
 	Arguments []json.RawMessage `json:"arguments"`
+}
+
+type contentParams struct {
+	URI string `json:"uri"`
 }
 
 type changeFoldersParams struct {

@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 
+	"go.lsp.dev/protocol"
+
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -35,6 +39,22 @@ func (rd *reader) log(ctx context.Context, p wire.LoopParams, sessionFileURI str
 		w.Folders = rd.workspace.List()
 	}
 	return rd.service.Log(w, rd.workspace.Logs())
+}
+
+// logOf finds the log of a loop.
+func (rd *reader) logOf(ctx context.Context, loopID string) (service.Log, error) {
+	return rd.log(ctx, wire.LoopParams{LoopID: loopID}, "")
+}
+
+// content is the text of a document that shows a transcript.
+func (rd *reader) content(p contentParams) (rpc.Work, error) {
+	return func(ctx context.Context) (any, error) {
+		text, err := rd.Stories.Content(ctx, p.URI)
+		if err != nil {
+			return nil, refusal.Of(err)
+		}
+		return &protocol.TextDocumentContentResult{Text: text}, nil
+	}, nil
 }
 
 // read reads a page of a loop's log.

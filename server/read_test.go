@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -185,5 +186,40 @@ func TestLogsThatAreNone(t *testing.T) {
 		if got := reason(t, m); got != wire.ReasonNoSession || m.Error.Code != rpc.CodeRequestFailed {
 			t.Errorf("%s: %d %q (%s)", name, m.Error.Code, got, m.Error.Message)
 		}
+	}
+}
+
+// Any client that has LSP 3.18's textDocumentContent shows a transcript, and is told when there is more.
+func TestATranscriptIsADocument(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, plain, dir)
+	c.Answer("workspace/textDocumentContent/refresh", func(json.RawMessage) any { return nil })
+	id := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{
+		"text": `"Build X" --completion-promise "DONE" --max-iterations=20`, "backend": agentThat(t, "promises")})).LoopID
+	uri := "ralph-loop:/" + id + "/Ralph%20app.md"
+	shows := func() string {
+		var content struct{ Text string }
+		clienttest.Decode(t, c.Must(c.Call("workspace/textDocumentContent", map[string]any{"uri": uri})), &content)
+		return content.Text
+	}
+	told := 0
+	for text := shows(); !strings.Contains(text, "**done: DONE"); text = shows() {
+		c.Until("news of the transcript", func(heard []lsptest.Message) bool {
+			n := 0
+			for _, m := range heard {
+				if m.Method == "workspace/textDocumentContent/refresh" && strings.Contains(string(m.Params), uri) {
+					n++
+				}
+			}
+			was := told
+			told = n
+			return n > was
+		})
+	}
+	if text := shows(); !strings.Contains(text, "## Iteration 1 of 20") {
+		t.Errorf("it shows %s", text)
+	}
+	if m := c.Call("workspace/textDocumentContent", map[string]any{"uri": "ralph-loop:/no-such-loop"}); m.Error == nil {
+		t.Error("a loop that isn't there has a transcript")
 	}
 }

@@ -100,6 +100,7 @@ func (a *Loops) Tell(ctx context.Context, loopID, after string, page journal.Pag
 	if withheld == feed.WithholdAll || len(page.Items) == 0 {
 		return nil
 	}
+	a.Stories.Changed(loopID)
 	return a.Editor.Send(ctx, wire.MethodUpdate, wire.UpdateParams{
 		LoopID: loopID, Iteration: page.Items[0].Iteration, Updates: page.Updates(withheld == feed.WithholdText), After: after,
 		Cursor: page.Cursor,

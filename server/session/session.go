@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/findings"
+	"github.com/ralph-lsp/ralph-lsp/server/transcript"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -26,6 +27,7 @@ type Session struct {
 	Docs     OpenDocuments
 	Status   *feed.Status
 	Problems *findings.Problems // of the loops' checks
+	Stories  *transcript.Documents
 
 	Ctx   context.Context // ends with the editor
 	Leave context.CancelFunc

@@ -18,7 +18,7 @@ import { revertChange, type LineChange, type SourceControls } from './sourceCont
 import type { StartArgument, Starter } from './start';
 import { changeable, type StartOptions } from './startOptions';
 import { chooseTarget, type ChangesArgument } from './target';
-import type { TranscriptView } from './transcriptView';
+import { showAsText } from './transcript';
 import { command, isSlash, type Answer, type LoopParams, type Offer } from './wire';
 
 export interface Parts {
@@ -27,7 +27,6 @@ export interface Parts {
   loops: Loops;
   starter: Starter;
   options: StartOptions;
-  transcripts: TranscriptView;
   panels: Panels;
   diffs: Diffs;
   review: Review;
@@ -55,7 +54,7 @@ function guarded(run: Handler) {
   };
 }
 
-function editorCommands({ sidecar, agentHost, loops, starter, options, transcripts, panels, pages, questions }: Parts): Record<string, Handler> {
+function editorCommands({ sidecar, agentHost, loops, starter, options, panels, pages, questions }: Parts): Record<string, Handler> {
   const controls = new Controls(sidecar, loops);
   return {
     'ralph.start': (a?: StartArgument) => starter.start(a),
@@ -89,7 +88,7 @@ function editorCommands({ sidecar, agentHost, loops, starter, options, transcrip
     'ralph.transcript.goTo': () => panels.active?.pick(),
     'ralph.transcript.openAsText': async (a?: LoopArgument) => {
       const loop = a || !panels.active ? await chooseOutput(loops, a) : panels.active.loop;
-      if (loop) await transcripts.show(loop);
+      if (loop) await showAsText(loops, loop);
     },
     'ralph.showLog': () => sidecar.log.show(),
     'ralph.openStateFile': (a?: LoopArgument) => controls.openStateFile(a),

@@ -24,7 +24,7 @@ import { Snapshots } from './snapshots';
 import { SourceControls } from './sourceControl';
 import { Starter } from './start';
 import { createStatusBar } from './statusBar';
-import { TranscriptView } from './transcriptView';
+import { keepNew } from './transcript';
 import { createTree } from './tree';
 
 let sidecar: Sidecar | undefined;
@@ -58,7 +58,6 @@ function start(context: vscode.ExtensionContext): Api {
   const server = new Sidecar(context.extensionPath, log);
   sidecar = server;
   const loops = new Loops(server);
-  const transcripts = new TranscriptView(server, loops);
   const drafts = new Drafts(context.workspaceState);
   const options = new StartOptions(server);
   const prompts = new PromptEditor(server, loops, drafts, options);
@@ -79,11 +78,11 @@ function start(context: vscode.ExtensionContext): Api {
   const mcp = offerMcp(server, context.subscriptions);
   const chat = new Chat({ sidecar: server, loops, starter, composer, changes });
   context.subscriptions.push(
-    chat.register(), log, loops, transcripts, panels, composer, comments, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
+    chat.register(), log, loops, keepNew(server), panels, composer, comments, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
     vscode.workspace.onDidSaveTextDocument((document) => server.saved(document)),
     registerCommands({
-      sidecar: server, agentHost: host, loops, starter, options, transcripts, panels, comments, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
+      sidecar: server, agentHost: host, loops, starter, options, panels, comments, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
     }),
     server.onServer((s) => s.state === 'running' && void lookForAgent(server)),
     vscode.window.onDidCloseTerminal(() => void lookForAgent(server)), // one may have been installed there

@@ -64,12 +64,6 @@ export function block(text: string, language = ''): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-/** The text as code in a line of markdown. */
-export function code(text: string): string {
-  const fence = ticks(text, 1);
-  return fence.length === 1 ? `\`${text}\`` : `${fence} ${text} ${fence}`;
-}
-
 /** The text, cut where it is longer than its place. */
 export const short = (text: string, length = 60): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 

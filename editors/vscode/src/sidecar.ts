@@ -236,6 +236,11 @@ export class Sidecar implements vscode.Disposable {
     this.client?.sendNotification('textDocument/didSave', params).catch((e: unknown) => this.log.debug(String(e)));
   }
 
+  /** Has a document that the server writes asked for again. */
+  readAgain(uri: vscode.Uri): void {
+    this.client?.getFeature('workspace/textDocumentContent')?.getProviders()?.forEach((provider) => provider.onDidChangeEmitter.fire(uri));
+  }
+
   private tellLevel(): void {
     if (this.server.state !== 'running') return;
     this.client?.sendNotification(method.setUpdates, { level: this.level }).catch((e: unknown) => this.log.debug(String(e)));

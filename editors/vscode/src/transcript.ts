@@ -1,69 +1,48 @@
-// The transcript of a loop as markdown, made of the rows that its page shows.
-import type { Iterations, Row, ToolRow } from '../webview/model';
-import { t } from './l10n';
-import { block, code } from './show';
+// A transcript as a read-only document. The server writes it (LSP's workspace/textDocumentContent) and tells when there is more.
+import * as vscode from 'vscode';
+import * as config from './config';
+import type { Loops } from './loops';
+import type { Sidecar } from './sidecar';
+import type { LoopParams } from './wire';
 
-/** Characters of a transcript that are shown; older ones go first. Each refresh costs the editor time for all of them. */
-export const maxLength = 192 * 1024;
-/** Lines of a tool's output that are shown. */
-const maxOutputLines = 20;
-const maxOutputChars = 4000;
+const scheme = 'ralph-loop';
 
-/** The rows as markdown, the end of them where they are too long. iterations: what was told last of each. */
-export function markdown(rows: readonly Row[], iterations: Iterations, thinking: boolean): string {
-  const shown: string[] = [];
-  let left = maxLength;
-  for (let i = rows.length - 1; i >= 0 && left > 0; i--) {
-    const [row, next] = [rows[i]!, rows[i + 1]];
-    const text = textOf(row, iterations, thinking);
-    if (!text) continue;
-    const goesOn = row.kind === 'text' && next?.kind === 'text' && row.message === next.message;
-    shown.push(goesOn ? text : `${text}\n\n`);
-    left -= text.length;
-  }
-  if (left <= 0) shown.push(`*${t('... the beginning is not kept ...')}*\n\n`);
-  return shown.reverse().join('');
+/** Shows a loop's transcript as text, in the tab that has it where one does. */
+export async function showAsText(loops: Loops, { loopId }: LoopParams): Promise<vscode.TextEditor | undefined> {
+  if (!loopId) return undefined;
+  const title = (loops.named(loopId)?.title ?? loopId).replace(/[\s/\\]+/g, ' ').trim().slice(0, 60);
+  const uri = open().find((d) => d.uri.path.startsWith(`/${loopId}/`))?.uri
+    ?? vscode.Uri.from({ scheme, path: `/${loopId}/Ralph ${title}.md`, query: config.showThinking() ? 'thinking' : '' });
+  const document = await vscode.workspace.openTextDocument(uri);
+  const has = (tab: vscode.Tab) => tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === uri.toString();
+  const viewColumn = vscode.window.tabGroups.all.find((group) => group.tabs.some(has))?.viewColumn;
+  const editor = await vscode.window.showTextDocument(document, { viewColumn, preview: false });
+  reveal(editor);
+  return editor;
 }
 
-/** '' for what isn't shown, such as what a subagent says. */
-function textOf(row: Row, iterations: Iterations, thinking: boolean): string {
-  switch (row.kind) {
-    case 'iteration': {
-      const end = row.ended ?? iterations.get(row.iteration);
-      return `## ${capital(row.text)}${end?.phase === 'end' && !row.isCut ? `\n\n*${end.text}*` : ''}`;
-    }
-    case 'text':
-      if (row.by === 'user') return quote(row.text);
-      if (row.by === 'thought') return thinking ? `*${t('Thinking')}:* ${row.text}` : '';
-      return row.by === 'subagent' || row.above ? '' : row.text;
-    case 'tool': return row.isResult === 'joined' ? '' : toolOf(row);
-    case 'said': {
-      const more = row.more ? `\n\n${block(shorten(row.more))}` : '';
-      if (row.about === 'end') return `---\n\n**${plain(row.text)}**${more}`;
-      return quote(`${row.class === 'warning' || row.class === 'error' ? '⚠ ' : ''}${plain(row.text)}`) + more;
-    }
+const open = (): vscode.TextDocument[] => vscode.workspace.textDocuments.filter((d) => d.uri.scheme === scheme);
+
+/** Keeps such documents new where the editor doesn't: it drops what comes while one is being opened, and knows of no other server. */
+export function keepNew(sidecar: Sidecar): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.workspace.onDidOpenTextDocument((d) => d.uri.scheme === scheme && sidecar.readAgain(d.uri)),
+    sidecar.onServer((server) => server.state === 'running' && open().forEach((d) => sidecar.readAgain(d.uri))),
+    vscode.workspace.onDidChangeTextDocument((e) => e.document.uri.scheme === scheme && follow(e)),
+  );
+}
+
+/** Keeps the end in view for whoever was looking at it. */
+function follow({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+  const added = contentChanges.reduce((sum, { text, range }) => sum + text.split('\n').length - 1 - (range.end.line - range.start.line), 0);
+  for (const editor of vscode.window.visibleTextEditors) {
+    if (editor.document !== document) continue;
+    const bottom = editor.visibleRanges.at(-1)?.end.line ?? 0;
+    if (bottom + 3 >= document.lineCount - added) reveal(editor);
   }
 }
 
-function toolOf(row: ToolRow): string {
-  const call = row.isResult ? '' : `${row.above ? '> ' : ''}**${row.name}**${row.title === row.name ? '' : ` ${code(row.title)}`}`;
-  const failed = row.status === 'failed' ? `✗ ${t('failed')}` : '';
-  const output = row.output.trim() ? block(shorten(row.output), 'text') : '';
-  return [call, failed, output].filter(Boolean).join('\n\n');
-}
-
-const quote = (text: string): string => `> ${text.replaceAll('\n', '\n> ')}`;
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** A line of plain words: what would be markup in it is code. */
-const plain = (text: string): string => text.replace(/<promise>.*?<\/promise>/g, code);
-
-/** The first and the last lines of a long output. */
-function shorten(output: string): string {
-  const lines = output.slice(-maxOutputChars * 4).trimEnd().split('\n');
-  const left = lines.length <= maxOutputLines ? lines
-    : [...lines.slice(0, maxOutputLines / 2), t('... {0} lines ...', lines.length - maxOutputLines), ...lines.slice(-maxOutputLines / 2)];
-  const text = left.join('\n');
-  return text.length <= maxOutputChars ? text : `${text.slice(0, maxOutputChars)}…`;
+function reveal(editor: vscode.TextEditor): void {
+  const last = editor.document.lineAt(editor.document.lineCount - 1).range;
+  editor.revealRange(last, vscode.TextEditorRevealType.Default);
 }

@@ -287,7 +287,7 @@ describe('what a loop shows', () => {
     const past = await until('the history', () => !api.loops.byId(loopId) && api.loops.past.find((p) => p.loopId === loopId));
     await run('ralph.openSession', { loop: { loopId } });
     assert.equal(vscode.window.activeTextEditor.document.uri.fsPath, vscode.Uri.parse(past.sessionFileUri).fsPath);
-    assert.equal((await transcriptOf(loopId)).uri.scheme, 'ralph-transcript');
+    assert.equal((await transcriptOf(loopId)).uri.scheme, 'ralph-loop');
     const terminal = await run('ralph.continueInPi', { loop: { loopId } });
     assert.match(terminal.creationOptions.shellPath, /pi$/);
     terminal.dispose();
