@@ -35,8 +35,8 @@ var acpAgents = sync.OnceValue(func() (all []Backend) {
 	return all
 })
 
-// speaksACP makes a backend one that is spoken to by the protocol: its runs are talked to, whoever
-// looks. No argument of a headless run's is one of its own.
+// speaksACP makes a backend speak the protocol: its runs are live, with or without a user. No argument of a headless
+// run applies to it.
 func speaksACP(b Backend, a acp.Agent) Backend {
 	askMay := "asks you what it would ask its own user"
 	if a.AskMode == "" && b.May != everything {
@@ -92,7 +92,7 @@ func openACP(agent acp.Agent, dir string) *dialect {
 		},
 		Answered: func(e stream.Answered) (any, string) { return r.Answered(e) },
 		Steer:    func(id, text string) any { return r.Steer(id, text) },
-		TakeBack: func([]string) []any { return nil }, // what it was told is in its queue
+		TakeBack: func([]string) []any { return nil }, // its messages are in its queue
 		Abort:    func(string) any { return r.Abort() },
 		Bye:      func() any { return r.Bye() },
 		Refuse:   acp.Refuse,

@@ -5,9 +5,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
-// amp is Sourcegraph's Amp. Its models are chosen by --mode; what it may do
-// without asking is in its own settings. Outside an editor's terminal it needs
-// neither the editor's selection nor a bell.
+// amp is Sourcegraph's Amp. --mode chooses its models; its own settings say what it may do without asking. Outside an
+// editor's terminal it needs neither the editor's selection nor a bell.
 var amp = Backend{
 	Name:      "amp",
 	Command:   "amp",

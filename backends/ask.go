@@ -14,7 +14,7 @@ const nobody = "nobody is there to be asked"
 // Answer is what an agent is told that has asked.
 type Answer struct {
 	Yes  bool   // it may; of a question for a value: Text is that
-	Text string // with a no: what the agent is told besides
+	Text string // with a no: words for the agent
 }
 
 // Asking returns the backend, whose runs can be talked to, such that it asks its user, with

@@ -107,7 +107,7 @@ const EndOfOptions = "--"
 type Replaceable struct {
 	Args []string
 	By   []string
-	May  map[string]string // what the agent may do by a FLAG, or by a FLAG=VALUE, of By
+	May  map[string]string // what the agent may do with a FLAG, or a FLAG=VALUE, of By
 }
 
 // builtin has the known agents in the order of automatic detection.
@@ -211,9 +211,8 @@ func (b Backend) Interactive(user []string, prompt string) ([]string, error) {
 	return append(argv, b.positional(prompt)...), nil
 }
 
-// argument returns the arguments that give a prompt to a headless run. They
-// stand behind all others. Whoever wrote the prompt, it stays one: it names no
-// option, no file and no command of the agent's.
+// argument returns the arguments that give a prompt to a headless run. They stand behind all others. The prompt
+// always stays a prompt: it can't become an option, a file or a command of the agent's.
 func (b Backend) argument(prompt string) []string {
 	if b.SlashCommands && strings.HasPrefix(prompt, "/") {
 		prompt = "\n" + prompt
@@ -226,7 +225,7 @@ func (b Backend) argument(prompt string) []string {
 
 // positional is a prompt as an argument without a flag.
 func (b Backend) positional(prompt string) []string {
-	if b.ArgPrompt == EndOfOptions { // an option that takes many values takes no more
+	if b.ArgPrompt == EndOfOptions { // it ends an option that takes many values
 		return []string{EndOfOptions, literal(prompt)}
 	}
 	return []string{literal(prompt)}

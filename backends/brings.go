@@ -12,7 +12,7 @@ import (
 // without a word to its user, as it asks nobody when it is headless.
 type Brought struct {
 	File string   // its path in the folder
-	Keys []string // those of its JSON that do so
+	Keys []string // the keys of its JSON that do so
 	// Hooks are such keys that our arguments keep from counting.
 	Hooks []string
 	Above bool // one in a folder above counts, too
@@ -31,8 +31,8 @@ func (b Backend) HooksRun(user []string) (run, known bool) {
 	return b.Hooks.Off == nil || HasFlag(user, b.Hooks.By...), len(b.Hooks.By) > 0
 }
 
-// Wants says what of a file runs something, with the user's own arguments: one line,
-// "" for nothing. What can't be read may be anything.
+// Wants says, in one line, what a file would run, with the user's own arguments; "" for nothing. An unreadable file
+// may run anything.
 func (b Backend) Wants(file Brought, data []byte, user []string) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil {

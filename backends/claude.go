@@ -68,8 +68,7 @@ var claude = Backend{
 // claudePrograms are the keys of its settings that name programs, or another model's address.
 var claudePrograms = []string{"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "env"}
 
-// claudeLive is claude's stream-json input. What it has been told when its input ends
-// it still does.
+// claudeLive is claude's stream-json input. claude still acts on messages that it has when its input ends.
 var claudeLive = Live{
 	Args: []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
 		"--no-session-persistence"},

@@ -5,8 +5,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
-// copilot is GitHub's Copilot CLI. A prompt on stdin makes it headless; what it
-// would have to ask for is denied then. SIGINT makes it close its stream.
+// copilot is GitHub's Copilot CLI. A prompt on stdin makes it headless; it is denied everything for which it would
+// have to ask. SIGINT makes it close its stream.
 var copilot = Backend{
 	Name:    "copilot",
 	Command: "copilot",

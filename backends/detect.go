@@ -17,7 +17,7 @@ import (
 
 // NotFoundError says that no agent could be found, and what to do about it.
 type NotFoundError struct {
-	Looked []Backend // what was looked for, in order
+	Looked []Backend // the backends that were looked for, in order
 	Path   string    // the PATH that was searched
 }
 

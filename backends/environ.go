@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
-// What every agent and its tools carry in their environment. It tells the agent
-// where it is, and nobody whose the process is: anybody may have a copy.
+// The variables that every agent and its tools have in their environment. They tell the agent where it is. They prove
+// nothing about a process: any process may have a copy.
 const (
 	EnvLoopID    = caller.EnvLoopID
 	EnvIteration = "RALPH_ITERATION"

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// maxSaid is how many bytes may wait for an agent to read them, behind its prompt. Who
-// has more to say has to wait for the next run.
+// maxSaid is how many bytes of messages may wait for an agent to read them, behind its prompt. Further ones have to
+// wait for the next run.
 const maxSaid = 8 << 20
 
-// input is an agent's standard input. What goes in waits in a queue, so that an
-// agent that doesn't read keeps nobody waiting; one goroutine writes it.
+// input is an agent's standard input. Messages wait in a queue, so that an agent that doesn't read keeps nobody
+// waiting; one goroutine writes them.
 type input struct {
 	w *os.File
 
@@ -40,7 +40,7 @@ func (in *input) write() {
 	}
 }
 
-// next waits for the next line and takes it out of the queue; nil when no more come.
+// next waits for the next line and takes it out of the queue; nil once the input is closed.
 func (in *input) next() (line []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -54,8 +54,7 @@ func (in *input) next() (line []byte) {
 	return line
 }
 
-// send puts lines behind those that wait, all or none of them. It is false when no
-// more go in.
+// send puts lines behind those that wait, all or none of them. It returns false once the input is closed.
 func (in *input) send(lines ...[]byte) bool {
 	size := 0
 	for _, line := range lines {
@@ -79,7 +78,7 @@ func (in *input) finish() {
 	in.more.Signal()
 }
 
-// close ends the input behind the line that is being written. What waits is dropped.
+// close ends the input behind the line that is being written. Waiting lines are dropped.
 func (in *input) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

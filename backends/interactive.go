@@ -11,7 +11,7 @@ type Interactive struct {
 	Backend Backend
 	Argv    []string // the program's path, and its arguments
 	Dir     string   // working directory
-	Scope   *Scope   // what the agent leaves running or lying about goes with it
+	Scope   *Scope   // the agent's processes and files go with it
 }
 
 // InteractiveExit is how a session ended.
@@ -37,7 +37,6 @@ func (i Interactive) failed(err error) error {
 	return fmt.Errorf("starting %s in the terminal: %w", i.Backend.Name, err)
 }
 
-// leaveModes undoes what an agent that was killed had set in the terminal: the
-// other screen, mouse reports, pasted text in brackets, key reports, a hidden
-// cursor, colours. What isn't set stays as it is.
+// leaveModes undoes what an agent that was killed had set in the terminal: the other screen, mouse reports, pasted
+// text in brackets, key reports, a hidden cursor, colours. Other modes stay as they are.
 const leaveModes = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n"

@@ -63,7 +63,7 @@ func (i Interactive) Run(in, out *os.File) (InteractiveExit, error) {
 	t.attend(agent, caught)
 
 	var exit InteractiveExit
-	_, exit.Survivor = agent.sweep(strayGrace) // what it left behind
+	_, exit.Survivor = agent.sweep(strayGrace) // its remaining processes
 	agent.settle()
 	select {
 	case <-shown:
@@ -97,7 +97,7 @@ func (t *interactiveTerminal) foreground() bool {
 	return group == unix.Getpgrp() || err != nil && t.uncontrolled
 }
 
-// hungUp says whether the terminal, or its session, is no more.
+// hungUp says whether the terminal, or its session, is gone.
 func (t *interactiveTerminal) hungUp() bool {
 	_, err := unix.IoctlGetInt(int(t.in.Fd()), unix.TIOCGPGRP)
 	return err != nil && !t.uncontrolled
@@ -140,7 +140,7 @@ func (t *interactiveTerminal) attend(agent *child, caught <-chan os.Signal) {
 			agent.sweep(0)
 		case <-agent.stopped:
 			if patience != nil {
-				agent.signal(syscall.SIGCONT) // who is to end doesn't wait for fg
+				agent.signal(syscall.SIGCONT) // an agent that is to end doesn't wait for fg
 				continue
 			}
 			time.Sleep(lastWordsLimit)
@@ -170,7 +170,7 @@ func (t *interactiveTerminal) attend(agent *child, caught <-chan os.Signal) {
 				continue
 			}
 			agent.signal(sig)
-			agent.signal(syscall.SIGCONT) // who is stopped hears nothing
+			agent.signal(syscall.SIGCONT) // a stopped process gets no signals
 			if patience == nil && (sig == syscall.SIGTERM || sig == syscall.SIGHUP) {
 				patience = time.After(Grace)
 			}

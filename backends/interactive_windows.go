@@ -18,7 +18,7 @@ func (i Interactive) Run(_, _ *os.File) (InteractiveExit, error) {
 		return InteractiveExit{}, i.failed(err)
 	}
 	<-agent.exited
-	_, survivor := agent.sweep(strayGrace) // what it left behind
+	_, survivor := agent.sweep(strayGrace) // its remaining processes
 	agent.settle()
 	status, _ := agent.status()
 	return InteractiveExit{Code: status.ExitStatus(), Survivor: survivor}, nil

@@ -99,8 +99,8 @@ func (k *keeper) close() {
 	}
 }
 
-// EndBeside ends, at once, what this process has started besides agents: git, say. Those are ended
-// when this process is.
+// EndBeside ends, at once, the programs besides agents that this process has started, such as git. They end when this
+// process does.
 func EndBeside() { reaper.EndBeside(reaper.Find(os.Getpid()), strayGrace) }
 
 // child is a running agent.

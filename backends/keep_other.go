@@ -16,7 +16,7 @@ func (k *keeper) close()                                         {}
 // Warm does nothing here.
 func (s *Scope) Warm() {}
 
-// EndBeside does nothing here: what this process has started besides agents ends by itself.
+// EndBeside does nothing here: programs besides agents end by themselves.
 func EndBeside() {}
 
 // used is not known here.

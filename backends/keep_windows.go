@@ -21,8 +21,8 @@ import (
 // Unheld is what isn't held here of the promise that nothing is left running.
 var Unheld = ""
 
-// child is a running agent. Whatever it starts is in its job, with or without a parent: no
-// process can leave it. It ends with the only handle of the job, so also when this process is killed.
+// child is a running agent. All processes that it starts are in its job, with or without a parent, and can't leave
+// it. The job ends with its only handle, so also when this process is killed.
 type child struct {
 	pid     int
 	start   string
@@ -149,9 +149,9 @@ var (
 	attaching     sync.Mutex
 )
 
-// signal is Ctrl-Break for the child's process group, whatever sig is: no other polite request
-// reaches a process of another group, and that only from within its console. Who has left
-// that, or has none, doesn't hear it.
+// signal sends Ctrl-Break to the child's process group, for any signal: no other polite request reaches a process of
+// another group, and this one only within its console. A process that has left the console, or has none, doesn't get
+// it.
 func (c *child) signal(os.Signal) {
 	attaching.Lock()
 	defer attaching.Unlock()

@@ -7,8 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
-// kiro is the Kiro CLI. It has no structured stream: what it writes is text,
-// and whatever it spent is told by nobody.
+// kiro is the Kiro CLI. It has no structured stream: it prints text, and doesn't tell what it spent.
 var kiro = Backend{
 	Name:    "kiro",
 	Command: "kiro-cli",

@@ -49,7 +49,7 @@ type dialect struct {
 	Refuse   func(q stream.Question) (why string)    // what no user is asked: "" is what one can answer; nil refuses nothing
 
 	// Of an agent that is asked for one thing after the other:
-	Answered func(stream.Answered) (next any, failure string) // what follows an answer; a failure ends the run
+	Answered func(stream.Answered) (next any, failure string) // the line that follows an answer; a failure ends the run
 	Bye      func() any                                       // the last word, its id is acp.ByeID; nil for none
 }
 
@@ -137,7 +137,7 @@ func packaged(program, name string) string {
 	return ""
 }
 
-// isOlder compares the numbers of two versions; what follows a - doesn't count.
+// isOlder compares the numbers of two versions; text after a - doesn't count.
 func isOlder(version, than string) bool {
 	numbers := func(s string) (n []int) {
 		s, _, _ = strings.Cut(s, "-")
@@ -182,12 +182,12 @@ func newUUID() string {
 // talk is the conversation with an agent that works.
 type talk struct {
 	mu    sync.Mutex
-	said  []said            // what it hasn't heard yet, oldest first
-	open  []stream.Question // what it waits to be told
-	ended bool              // what it says to have heard from here on did nothing
+	said  []said            // messages that it hasn't read yet, oldest first
+	open  []stream.Question // its open questions
+	ended bool              // messages that it reads from here on did nothing
 
 	failure string          // why it can't be talked to
-	denials []stream.Denial // what it was refused that doesn't tell
+	denials []stream.Denial // refusals that its stream doesn't tell
 }
 
 // said is something that the agent was told: under our name, and under the frame's.
@@ -229,9 +229,8 @@ func (t *talk) takeBack(live *dialect) (lines [][]byte) {
 	return frames(live.TakeBack(ids))
 }
 
-// Abort ends the run as the agent does it best: it is asked to, where it can be, so that
-// its last words tell what the run has cost; within grace, else by Stop. What it was
-// told and hasn't read is taken back.
+// Abort ends the run in the way that suits the agent: by a request, where it takes one, so that its last event tells
+// the cost of the run; after grace, or else, by Stop. Unread messages are withdrawn.
 func (p *Process) Abort(grace time.Duration) {
 	live := p.live()
 	if live == nil {

@@ -33,8 +33,8 @@ type Probe struct {
 	Err     error  // why it can't be used
 }
 
-// Probe looks for the backend and asks for its version. That is a run like any
-// other: whatever it started is gone afterwards, its temporary files too.
+// Probe looks for the backend and asks for its version. That is a run like any other: its processes and temporary
+// files are gone afterwards.
 func (b Backend) Probe(ctx context.Context) Probe {
 	probe := Probe{Backend: b}
 	if probe.Path, probe.Err = b.Find(); probe.Err != nil || len(b.VersionArgs) == 0 {
@@ -81,10 +81,9 @@ type asker struct {
 
 type askerKey struct{}
 
-// ForLoop makes Probe, and all that use it, put a loop's walls around the programs that it asks:
-// what manages versions runs what it finds in the folder, and agents may write that. Of several
-// loops those count that may write the program, else the first with walls. Where they can't be
-// had, nothing is run.
+// ForLoop makes Probe, and all that use it, put a loop's walls around the programs that it asks: version managers run
+// what they find in the folder, and agents may write that. Of several loops, one counts that may write the program,
+// else the first with walls. Where no walls can be made, nothing is run.
 func ForLoop(ctx context.Context, walls sandbox.Spec, folder string) context.Context {
 	by, _ := ctx.Value(askerKey{}).([]asker)
 	return context.WithValue(ctx, askerKey{}, append(slices.Clip(by), asker{walls, folder}))
@@ -112,14 +111,14 @@ var errNotAsked = errors.New("there are no walls to ask it behind")
 // ask runs the program with the arguments that make it print its version, until
 // ctx is done at the latest.
 func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, error) {
-	// What manages versions of programs runs what the folder says in which it works: without walls none does.
+	// Version managers run what their working directory names: without walls they work elsewhere.
 	dir, env := outside.Dir(), outside.Environ(nil)
 	var walls *sandbox.Walls
 	if by, isTheirs := b.askerOf(ctx, path); by != nil {
 		var err error
 		walls, err = sandbox.Raise(ctx, by.walls, by.folder)
 		if err != nil && !isTheirs && ctx.Err() == nil {
-			err = errNotAsked // whatever starts behind these walls says why
+			err = errNotAsked // the program behind these walls says why
 		}
 		if err != nil {
 			return Exit{}, err
@@ -182,7 +181,7 @@ func (b Backend) Version(ctx context.Context) (string, error) {
 	return probe.Number(), nil
 }
 
-// Number is that of the version in what the agent has said, "" if there is none.
+// Number returns the version's number in the agent's answer, "" if there is none.
 func (p Probe) Number() string {
 	for _, word := range strings.Fields(p.Version) {
 		if number := strings.Trim(word, "v.,"); strings.Contains(number, ".") && number[0] >= '0' && number[0] <= '9' {

@@ -18,8 +18,8 @@ type program struct {
 	size          int64
 }
 
-// knownProbe is Probe for whoever can do with an earlier answer. What
-// didn't work is asked each time: the user may have mended it.
+// knownProbe is Probe for callers that can use an earlier answer. A failure is tried again each time: the user may
+// have mended it.
 func (b Backend) knownProbe(ctx context.Context) Probe {
 	path, err := b.Find()
 	if err != nil {

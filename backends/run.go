@@ -64,7 +64,7 @@ type Spec struct {
 
 // Exit is how a run ended.
 type Exit struct {
-	Result   stream.Result // what the stream said
+	Result   stream.Result // the result of the stream
 	Code     int           // exit code; -1 when a signal ended it
 	Signal   string        // the signal's name, or ""
 	Stderr   string        // the last 8 KiB
@@ -227,7 +227,7 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 	go func() {
 		p.supervise()
 		p.in.close()
-		past := time.Unix(1, 0) // whoever still holds the pipes isn't ours to wait for
+		past := time.Unix(1, 0) // other holders of the pipes aren't waited for
 		in.w.SetWriteDeadline(past)
 		errs.r.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 		<-stderrDone

@@ -70,8 +70,8 @@ func openScope(loopID string, grace time.Duration) (s *Scope, err error) {
 	return s, nil
 }
 
-// keepCaches lets folders of the temporary folder lead to those of ours in the
-// user's cache folder. Where there is none, or no link can be, they are as new.
+// keepCaches links folders of the temporary folder to ours in the user's cache folder. Without that folder, or
+// without links, they are as new.
 func (s *Scope) keepCaches(names []string) {
 	for _, name := range names {
 		cache, err := os.UserCacheDir()

@@ -41,7 +41,7 @@ func seatMain(argv []string) {
 	runtime.LockOSThread() // the agent is sent SIGTERM when the thread that forked it dies
 	report := os.NewFile(seatReport, "report")
 	syscall.CloseOnExec(seatReport)
-	// Caught, not ignored: what is ignored here, the agent would ignore too.
+	// Caught, not ignored: the agent would inherit an ignored signal.
 	caught := make(chan os.Signal, 8)
 	signal.Notify(caught, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGHUP, syscall.SIGTERM)
 	cmd := exec.Command(argv[0], argv[1:]...)

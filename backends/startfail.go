@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
-// checkArgs finds what the system would refuse with no more than "invalid argument".
+// checkArgs finds arguments that the system would refuse with only "invalid argument".
 func checkArgs(args []string) error {
 	for _, arg := range args {
 		if i := strings.IndexByte(arg, 0); i >= 0 {

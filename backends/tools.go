@@ -100,9 +100,9 @@ func (b Backend) ToolArgs(names []string) ([]string, error) {
 	return args, nil
 }
 
-// ReadOnlyArgs are the arguments with which the agent can change nothing, with those of
-// the tools names that only read, or all such where names is nil. No arguments: nothing
-// holds it to that. The error is for names none of which only reads.
+// ReadOnlyArgs returns the arguments with which the agent can change nothing: it gets the tools of names that only
+// read, or all such where names is nil. No arguments: the agent can't be held to that. The error is for names of
+// which none only reads.
 func (b Backend) ReadOnlyArgs(names []string) ([]string, error) {
 	if b.Tools.Only == "" {
 		return b.ReadOnly, nil

@@ -8,6 +8,5 @@
 // "custom_message" entries of type InputType hold what was fed to the agent by somebody else than its
 // user.
 //
-// Every agent's conversation is written in pi's format. What the loop tells besides is in its
-// journal alone.
+// Every agent's conversation is written in pi's format. Everything else that the loop tells is in its journal alone.
 package history

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// version is that of the session format which is written.
+// version is the version of the session format that is written.
 const version = 3
 
 // timeLayout is how pi writes times: milliseconds in UTC.
@@ -62,7 +62,7 @@ type inputEntry struct {
 	Details    inputDetails `json:"details"`
 }
 
-// inputDetails are those of an entry of type InputType.
+// inputDetails are the details of an entry of type InputType.
 type inputDetails struct {
 	Kind InputKind `json:"kind"`
 }

@@ -15,7 +15,7 @@ type Options struct {
 	Off    bool
 	Folder string // a folder for all sessions, like pi's --session-dir; relative to the working directory
 
-	// How long, and how much of, what was written of loops is kept; 0 is no bound.
+	// How long loops are stored, and how much of them; 0 is no bound.
 	Keep     time.Duration
 	MaxBytes int64 // of all loops together
 }
@@ -28,8 +28,8 @@ const (
 
 const sessionSuffix = ".jsonl"
 
-// dir is the folder of the sessions for a working directory without links, as an agent sees it: the one
-// that was set, else that of paths.EnvState, else pi's, which has one for each working directory. It need not exist.
+// dir returns the folder of the sessions for a working directory without links, as an agent sees it: the one that was
+// set, else the one of paths.EnvState, else pi's, which has one for each working directory. It need not exist.
 func (o Options) dir(cwd string) (string, error) {
 	if o.Folder != "" {
 		folder, err := expandHome(o.Folder)

@@ -43,7 +43,7 @@ func IssueOf(prompt string) (i Issue, ok bool) {
 	return i, ok && !strings.Contains(i.Source, "\n")
 }
 
-// GitHub's addresses of issues, its own and those of a company, and GitLab's.
+// The addresses of issues: GitHub's, a company's own GitHub's, and GitLab's.
 var (
 	ofGitHub = lazy.Regexp(`^https?://[\w.:-]+/([\w.-]+/[\w.-]+)/issues/([0-9]+)$`)
 	ofGitLab = lazy.Regexp(`^https?://[\w.:-]+/[\w./-]+/-/issues/[0-9]+$`)

@@ -45,8 +45,8 @@ const (
 	markAssistant = `"role":"assistant"`
 )
 
-// entries are those of a session whose lines have one of the marks. What can't be read is left out, and so is a line that
-// is cut off. The error is the last; it is a *FormatError for a file that is no session.
+// entries returns the entries of a session whose lines have one of the marks. Unreadable lines are left out, and so
+// is a line that is cut off. The error is the last; it is a *FormatError for a file that is no session.
 func entries(path string, marks ...string) iter.Seq2[ownEntry, error] {
 	return func(yield func(ownEntry, error) bool) {
 		file, err := openSession(path, os.O_RDONLY)

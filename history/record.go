@@ -22,7 +22,7 @@ type IterationStart struct {
 	Iteration int `json:"iteration"`
 }
 
-// IterationEnd closes an iteration. What else there is to know of it is in the loop's journal.
+// IterationEnd closes an iteration. The loop's journal has everything else about it.
 type IterationEnd struct {
 	Iteration int         `json:"iteration"`
 	Outcome   string      `json:"outcome"`
@@ -34,7 +34,7 @@ type LoopEnd struct {
 	StopReason string `json:"stopReason"`
 }
 
-// InputKind says from whom an input came.
+// InputKind says where an input came from.
 type InputKind string
 
 // The kinds of input.
@@ -56,7 +56,7 @@ func (IterationEnd) record()   {}
 func (LoopEnd) record()        {}
 func (Input) record()          {}
 
-// What is more than that was no measurement.
+// A higher count was no measurement.
 const maxTokens = 1e15
 
 // TokensOf returns counts of tokens if they are credible, else none.

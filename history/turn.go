@@ -39,8 +39,8 @@ func (w *Writer) breakTurn() {
 // plain text may never end its only one.
 const maxPiece = 2 << 20
 
-// Handle writes what the agent said and did. Pieces of text and output aren't written, only the
-// whole. What else an event tells is in the loop's journal.
+// Handle writes the agent's messages, calls and results. Pieces of text and output aren't written, only the whole.
+// The loop's journal has everything else that an event tells.
 func (w *Writer) Handle(e stream.Event) {
 	if w == nil {
 		return
@@ -125,7 +125,7 @@ func (w *Writer) say(e stream.Text) {
 	}
 }
 
-// endMessage takes over a message's authoritative text. What subagents say isn't in the model's context.
+// endMessage takes over a message's authoritative text. Subagents' messages aren't in the model's context.
 func (w *Writer) endMessage(e stream.MessageEnd) {
 	switch {
 	case e.ParentToolCallID != "":

@@ -22,11 +22,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
 
-// Writer mirrors a loop into a session file. What the agent said waits for
-// Flush; the loop's own records don't. Only whole entries are written, so that a
-// program that dies leaves whole lines and at most one that is cut off. The
-// file is made with the first entry, and brought to the disk when an iteration
-// ends; between that, a loss of power can lose more than a crash does.
+// Writer mirrors a loop into a session file. The agent's entries wait for Flush; the loop's own don't. Only whole
+// entries are written, so that a program that dies leaves whole lines and at most one that is cut off. The file is
+// made with the first entry, and brought to the disk when an iteration ends; in between, a loss of power can lose
+// more than a crash does.
 //
 // A Writer is for one goroutine at a time. A nil one writes nothing.
 type Writer struct {
@@ -44,7 +43,7 @@ type Writer struct {
 	session   stream.SessionStart
 	modelTold string       // the last model_change
 	run       stream.Usage // of the iteration, as a reader counts it
-	due       stream.Usage // what the agent says that it is, where that isn't written yet
+	due       stream.Usage // the same as the agent reports it, where that isn't written yet
 	inTurn    bool         // a turn is under way, whose end will say what it has used
 	turn      turn
 	running   []stream.ToolCall // without a result yet
@@ -73,10 +72,10 @@ func NewWriter(o Options, cwd string) (*Writer, error) {
 // ErrElsewhere says that a session isn't of a folder: it was moved, or another machine has it.
 var ErrElsewhere = errors.New("it isn't in the folder of sessions")
 
-// ContinueWriter prepares to append to the session file at path, which must be
-// one for cwd in the folder of sessions. A last line that was cut off is dropped.
+// ContinueWriter prepares to append to the session file at path, which must be one for cwd in the folder of sessions.
+// A last line that was cut off is dropped.
 //
-// Errors: ErrElsewhere, what NewWriter says, and what the system says.
+// Errors: ErrElsewhere, the errors of NewWriter, and the system's.
 func ContinueWriter(o Options, cwd, path string) (*Writer, error) {
 	if o.Off {
 		return nil, nil
@@ -187,7 +186,7 @@ func (w *Writer) HandleRecord(r Record) {
 		w.endRun(r.Outcome == "cancelled" || r.Outcome == "timeout")
 		w.event(eventIterationEnd, r)
 	}
-	if w.Flush(); isEnd && time.Since(w.synced) > time.Second { // what a loop counts is in its record
+	if w.Flush(); isEnd && time.Since(w.synced) > time.Second { // the record has the loop's counts
 		w.synced = time.Now()
 		w.toDisk()
 	}

@@ -14,7 +14,8 @@ type Driven struct {
 	Told *notify.Teller // calls its user; to be closed when the loop is over
 }
 
-// Start starts a loop in this process, whose story is kept, and which calls its user. Errors are those of engine.Start.
+// Start starts a loop in this process, with its journal and with the notifier that calls its user. Its errors are
+// those of engine.Start.
 func Start(cfg setup.Config, host setup.Host, at notify.At) (Driven, error) {
 	told := notify.New(cfg, at)
 	story := journal.NewRecorder(told)

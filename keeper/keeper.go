@@ -118,7 +118,7 @@ func (k *keeper) start() (err error) {
 	return nil
 }
 
-// taken is called when a window takes the loop, which ends with that, whatever it was begun with.
+// taken is called when a window takes the loop: from now on the loop ends with that window.
 func (k *keeper) taken() {
 	k.isTaken.Store(true)
 	k.loop.Attach()

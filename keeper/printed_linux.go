@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
-// PrintedBy finds the files that a process prints into: those behind its outputs, and where such a one
-// is a pipe, those of whoever reads it, such as tee. A loop's own output is no work of its agent's.
+// PrintedBy finds the files that a process prints into: the files behind its outputs, and where an output is a pipe,
+// the files of the pipe's reader, such as tee. A loop's own output is no work of its agent's.
 func PrintedBy(pid int) changes.Printed {
 	var files []os.FileInfo
 	var pipes []string
@@ -47,8 +47,8 @@ type descriptor struct {
 // maxReaders bounds how many programs one behind the other are followed: tee, ts, grep.
 const maxReaders = 8
 
-// To look at all processes takes milliseconds. Readers that are known are looked at alone for a while, as
-// another one may begin behind them; none may be found at all, as those of other users aren't seen.
+// To look at all processes takes milliseconds. So for a while only known readers are looked at: another one may begin
+// after them. There may be none at all, as other users' processes can't be seen.
 const (
 	readersStay = 5 * time.Second
 	readersCome = 200 * time.Millisecond
@@ -117,7 +117,7 @@ func readsAny(open []descriptor, wanted map[string]bool) bool {
 	return false
 }
 
-// processes have what those of the folders have open, but the window.
+// processes returns the processes that have the folders' files open, but the window.
 func (r *readers) processes(dirs []string) map[string][]descriptor {
 	all := map[string][]descriptor{}
 	self := fmt.Sprintf("/proc/%d/fd", r.window)

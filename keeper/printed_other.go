@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
-// PrintedBy finds the files that a process prints into, as far as it is this one: those of others aren't known here.
+// PrintedBy finds the files that this process prints into; other processes' files aren't known here.
 func PrintedBy(pid int) changes.Printed {
 	if pid != os.Getpid() {
 		return nil

@@ -197,7 +197,7 @@ func (b block) comment() string {
 		_, raw, _ := strings.Cut(line, ":")
 		_, comment, _ = cutQuoted(strings.TrimSpace(raw))
 	} else {
-		comment = cmp.Or(value.LineComment, key.LineComment) // the key has that of an empty value
+		comment = cmp.Or(value.LineComment, key.LineComment) // an empty value's comment belongs to the key
 	}
 	if comment == "" || !strings.HasSuffix(line, comment) {
 		return ""

@@ -18,7 +18,7 @@ const (
 type SyntaxError struct {
 	File string // a path
 	Line int    // 1-based
-	Msg  string // what is wrong and what to do about it
+	Msg  string // the mistake and its remedy
 }
 
 // Error returns "FILE:LINE: MSG".
@@ -125,10 +125,10 @@ func (d *Document) readFields() (line int, bad []*SyntaxError) {
 	return line, bad
 }
 
-// parts are those of a state file's text.
+// parts are the pieces of a state file's text.
 type parts struct {
 	opening string // byte order mark and first fence
-	front   string // what is between the fences
+	front   string // the text between the fences
 	closing string // the second fence; "" when there is none
 	body    string
 }
@@ -282,7 +282,7 @@ func isCommentBlock(b block) bool {
 	return true
 }
 
-// names are those of the user's keys.
+// names returns the names of the user's keys.
 func names() (names []string) {
 	for _, key := range Keys() {
 		names = append(names, key.Name)

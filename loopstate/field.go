@@ -17,7 +17,7 @@ import (
 // A field is one key of the front matter.
 type field struct {
 	key  string
-	kind string // what its value is
+	kind string // the kind of its value
 	doc  string // for an editor's help, Markdown
 	none string // what stands for no value; "" leaves the key out
 	ours bool   // it is only there in a file that has all of a loop

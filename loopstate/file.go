@@ -21,8 +21,8 @@ type File struct {
 	// IsLeft says that the file is as a program has left it that went on with the loop until now, and that no user
 	// is at work on it: its prompt is whole. It is set before anything else is done.
 	IsLeft bool
-	// IsFleets says that what is counted needs no record: who drives the loop is gone when its process is, and goes on
-	// elsewhere with the file of the last HandOn.
+	// IsFleets says that counts need no record: the driver of the loop is gone when its process is, and the loop
+	// goes on elsewhere with the file of the last HandOn.
 	IsFleets bool
 
 	folder string // absolute, as the user names it
@@ -82,7 +82,7 @@ func (f *File) Load() (State, error) {
 		s, err := f.record.withOurs(l.doc.state)
 		if path, pathErr := f.realPath(Name); err == nil && pathErr == nil && !f.record.drives.Load() {
 			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-				continue // a loop that ends: what it counts has gone, too
+				continue // a loop that ends: its counts have gone, too
 			}
 		}
 		return s, err
@@ -152,7 +152,7 @@ func (f *File) change(purpose purpose, change func(*State) error) (State, error)
 	f.updating.Lock()
 	defer f.updating.Unlock()
 	p := patience{purpose: purpose}
-	var before []byte // what was ours in it: the change is made once
+	var before []byte // our part of it; the change is made once
 	for tries := 0; tries < maxUpdates; tries++ {
 		l, wait, err := f.look(&p)
 		if wait {

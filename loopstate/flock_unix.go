@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 )
 
-// removeLocked removes a locked file, then unlocks and closes it: who opened
-// it before will find that it lost its name, and start anew.
+// removeLocked removes a locked file, then unlocks and closes it. A process that opened it before finds that it lost
+// its name, and starts anew.
 func removeLocked(file *os.File, path string) error {
 	err := os.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {

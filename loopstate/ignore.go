@@ -41,8 +41,7 @@ func (f *File) ignore() {
 	}
 }
 
-// leaveNothing takes back what ignore did when there is no state file any more, and takes the
-// record away. What the user wrote stays.
+// leaveNothing undoes ignore when there is no state file any more, and removes the record. The user's own file stays.
 func (f *File) leaveNothing() {
 	state, err := f.realPath(Name)
 	if err != nil {

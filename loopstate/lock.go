@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// lockPatience is how long a lock may be found taken before that counts:
-	// who asks for the owner holds it for an instant.
+	// lockPatience is how long a lock may be found taken before that counts: a process that asks for the owner holds
+	// it for an instant.
 	lockPatience = 100 * time.Millisecond
 	lockPoll     = 5 * time.Millisecond
 	// gonePatience is how long a lock may outlive its owner.
@@ -39,13 +39,13 @@ type Owner struct {
 	ProcessStart string    `json:"processStart"` // of PID, see ProcessStart
 	LoopID       string    `json:"loopId,omitempty"`
 	Version      string    `json:"version,omitempty"`
-	Leaving      bool      `json:"leaving,omitempty"`   // the loop is about to end, whatever its file says
+	Leaving      bool      `json:"leaving,omitempty"`   // the loop is about to end; its file may say otherwise
 	Detached     bool      `json:"detached,omitempty"`  // it runs in a process of its own
 	Live         bool      `json:"live,omitempty"`      // an agent runs that can be told something
 	Control      string    `json:"control,omitempty"`   // the socket on which it can be asked; "": it only begins, or see Deaf
 	Deaf         string    `json:"deaf,omitempty"`      // why it can't be asked for anything
 	Questions    []string  `json:"questions,omitempty"` // that its agents ask now, each as JSON
-	Allowed      []string  `json:"allowed,omitempty"`   // what they needn't ask for any more
+	Allowed      []string  `json:"allowed,omitempty"`   // rules for which they needn't ask any more
 	Deadline     time.Time `json:"deadline,omitzero"`   // when the loop ends that waits for its user; zero: it waits for nobody, or without end
 	Since        time.Time `json:"since,omitzero"`      // when the run began that is at work, an iteration's or a reviewer's; zero: none is
 	// Elapsed is for how long the loop had run at ElapsedAt, while a run is at work; an agent's wait for the user isn't in it.
@@ -56,8 +56,7 @@ type Owner struct {
 	Agents    []Agent       `json:"agents,omitempty"`
 	// Hung says that the owner's process hung, and was ended for it: its reaper adds that (reaper.Verdict).
 	Hung string `json:"hung,omitempty"`
-	// Reapers are the owner's own, and those of dead owners before it for as long
-	// as what they kept isn't ended.
+	// Reapers are the owner's own, and the reapers of dead owners before it whose processes haven't ended yet.
 	Reapers []Reaper `json:"reapers,omitempty"`
 }
 

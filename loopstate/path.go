@@ -22,8 +22,8 @@ func OwnFiles() []string {
 	return []string{strings.TrimSuffix(Name, "md"), stateDir + "/" + tempPrefix}
 }
 
-// OutsideError says that a path leads out of the loop's folder by a symbolic
-// link. Whoever wrote the link would choose what is read and overwritten.
+// OutsideError says that a path leads out of the loop's folder by a symbolic link. The author of the link would
+// choose which file is read and overwritten.
 type OutsideError struct {
 	Path   string
 	Target string

@@ -14,11 +14,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
-// record is what is kept of the loop of a folder beside its state file: in the user's state folder (package registry),
-// with what else there is to know of the loop. It is written about once a second while the loop spends, by the process
-// that has the folder's lock, and nobody who edits the state file meets it. What others write there meanwhile counts for
-// nothing. It is believed for its loop in its folder alone. A loop that is handed on to another machine takes all with it
-// in its state file, and has none of it here.
+// record is the part of a folder's loop that is stored beside its state file: in the user's state folder (package
+// registry), with everything else that is known of the loop. The process that has the folder's lock writes it, about
+// once a second while the loop spends. Writes of other processes count for nothing, and editors of the state file
+// never see it. It is believed for its loop in its folder alone. A loop that is transferred to another machine takes
+// all of it along in its state file, and has no record here.
 type record struct {
 	root   string      // the folder without links
 	drives atomic.Bool // this process has the folder's lock
@@ -31,7 +31,7 @@ type record struct {
 type driven struct {
 	id     string
 	ours   []byte         // nil: nothing is known
-	entry  registry.Entry // what else is known of the loop
+	entry  registry.Entry // everything else that is known of the loop
 	isKept bool           // all of it, in its file
 }
 
@@ -113,9 +113,9 @@ func (r *record) describe(e registry.Entry) {
 	r.driven.entry, r.driven.isKept = e, false
 }
 
-// withOurs is what a state file says with what is ours, where anything of it is kept. What is in
-// the file of that is then of an older version, or somebody's idea. The error is that a later version
-// has written it, and this one could lose its counts.
+// withOurs returns a state file's state with our stored part, if there is one. Values of ours in the file itself are
+// then an older version's, or somebody's invention. The error says that a later version has written the record, and
+// this one could lose its counts.
 func (r *record) withOurs(s State) (State, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,9 +130,9 @@ func (r *record) withOurs(s State) (State, error) {
 	return s.with(r.driven.ours), nil
 }
 
-// recorded is a state with what is kept of it, and where: the zero entry is nowhere. That of a folder that was moved, or
-// of which this one is a copy, is looked for by the loop's id: what was spent is never forgotten, and the rest
-// belongs to whoever is there still. What is kept of a folder that was moved moves to whoever drives it.
+// recorded returns a state with its stored part, and the entry of that: the zero entry is none. If the folder was
+// moved, or is a copy, the entry is found by the loop's id: spending is never forgotten, and the rest belongs to the
+// process that is still there. The entry of a moved folder moves to the process that drives it.
 func (r *record) recorded(s State) (State, registry.Entry, error) {
 	if s.LoopID == "" {
 		return s, registry.Entry{}, nil

@@ -31,8 +31,8 @@ func (f *File) put(path string, data []byte) error {
 	return nil
 }
 
-// syncDir brings a folder's entries to the disk. Where that can't be done, the
-// file is whole all the same, only its name may be that of before.
+// syncDir brings a folder's entries to the disk. If that fails, the file is whole all the same, but its name may be
+// the old one.
 func syncDir(dir string) {
 	if d, err := regular.OpenDir(dir); err == nil {
 		_ = d.Sync()

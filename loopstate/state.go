@@ -13,12 +13,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// State is how a loop stands: what its file says, which is the user's, and what the loop counts
-// and keeps to go on with, which is in a file of ours (see record). Prompt is the file's body, byte
-// for byte. Pointers are nil for keys that the file doesn't have.
+// State is how a loop stands: its file, which is the user's, and its counts, which are in a file of ours (see
+// record). Prompt is the file's body, byte for byte. Pointers are nil for keys that the file doesn't have.
 //
-// All texts but Prompt are UTF-8; what isn't is replaced when it is written.
-// Times are in UTC.
+// All texts but Prompt are UTF-8; other bytes are replaced when it is written. Times are in UTC.
 type State struct {
 	// The user's. An iteration that is under way isn't written there.
 	Active            bool      `json:"-"`
@@ -30,7 +28,7 @@ type State struct {
 
 	LoopID        string `json:"-"`
 	AgentChoice   `json:"-"`
-	SandboxEngine string `json:"-"` // what makes the walls around the agents
+	SandboxEngine string `json:"-"` // the engine of the walls around the agents
 	Prompt        string `json:"-"`
 
 	// Ours.
@@ -45,14 +43,14 @@ type State struct {
 	OverBudget  string     `json:"overBudget"` // why the loop pauses for the user's budget, or for an account without credits
 	Refutation  string     `json:"refutation"` // what the next run is told of the last verification
 	Turn        string     `json:"turn"`       // the hat that runs or ran last, where hats hand over
-	Queue       hats.Queue `json:"queue"`      // of topics; that of the hat that runs is the first
-	HatCosts    hats.Costs `json:"hatCosts"`   // what each hat's runs have cost
+	Queue       hats.Queue `json:"queue"`      // of topics; the topic of the hat that runs is the first
+	HatCosts    hats.Costs `json:"hatCosts"`   // the cost of each hat's runs
 	Allowed     []string   `json:"allowed"`    // rules of what the agents needn't ask for any more: "Bash(git commit:*)"
-	Stuck       string     `json:"stuck"`      // what the last iteration tried in vain again and again, for the next process
+	Stuck       string     `json:"stuck"`      // a call that the last iteration tried in vain again and again, for the next process
 	SessionFile string     `json:"sessionFile"`
-	Closing     string     `json:"onClose"` // what becomes of the loop without its window, as it was started or resumed
+	Closing     string     `json:"onClose"` // whether the loop goes on without its window, as it was started or resumed
 
-	Account account.Account `json:"account"`        // what is to be said of it at its end
+	Account account.Account `json:"account"`        // the account to be told at its end
 	Tasks   plan.Book       `json:"tasks,omitzero"` // how far its plan is
 
 	// Accept goes with a change alone: that promise counts all the same. Nothing keeps it.
@@ -87,10 +85,10 @@ type Failed struct {
 
 // Steering is what the user tells a loop's agents.
 type Steering struct {
-	Guidance     []string `json:"guidance"`     // what the running one is to know if it listens, else the next
-	GuidanceNext []string `json:"guidanceNext"` // what only the next one is to know
-	Standing     []string `json:"standing"`     // what each run is told until the user takes it back
-	Guided       []string `json:"guided"`       // what the iteration that runs was told
+	Guidance     []string `json:"guidance"`     // messages for the running iteration if it listens, else for the next
+	GuidanceNext []string `json:"guidanceNext"` // messages for the next iteration alone
+	Standing     []string `json:"standing"`     // messages that each run is told until the user takes them back
+	Guided       []string `json:"guided"`       // messages that the running iteration was told
 }
 
 // Verification is how far the verification of what the last iteration did has come.
@@ -151,7 +149,7 @@ func (s State) with(ours []byte) State {
 	if ours == nil {
 		return s
 	}
-	// What these have is another state's.
+	// These belong to another state.
 	s.Steering, s.Allowed = Steering{}, nil
 	s.Queue, s.HatCosts, s.Account, s.Tasks = hats.Queue{}, nil, account.Account{}, plan.Book{}
 	_ = json.Unmarshal(ours, &s)

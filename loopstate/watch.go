@@ -113,7 +113,7 @@ func (w *watcher) follow() {
 		dirs = append(dirs, filepath.Dir(path))
 	}
 	for _, dir := range dirs {
-		_ = w.notify.Add(dir) // what isn't there appears in its parent, or in a poll
+		_ = w.notify.Add(dir) // a missing file appears in its parent, or in a poll
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrKilled says that a reaper is no more. What it kept is ended.
+// ErrKilled says that a reaper is gone. Its agents are ended.
 var ErrKilled = errors.New("the process that keeps the agents together was killed")
 
 const (
@@ -49,7 +49,7 @@ type Agent struct {
 
 	walled bool  // it is the outside of walls
 	alone  bool  // it left nothing behind
-	killed []int // who could not be ended after the reaper's death
+	killed []int // processes that could not be ended after the reaper's death
 	reaper *Reaper
 }
 
@@ -129,8 +129,8 @@ func (r *Reaper) listen() {
 	r.bury()
 }
 
-// beat tells the reaper again and again that this process is well. A reaper that is stopped and takes
-// no more needn't hear it, and keeps nobody else from asking it.
+// beat tells the reaper again and again that this process is well. A reaper that is stopped needn't get it, and
+// blocks no other request.
 func (r *Reaper) beat() {
 	beats := time.NewTicker(beatInterval)
 	defer beats.Stop()

@@ -64,8 +64,8 @@ func serve(mark uint64, grace time.Duration, tempDir, verdictFile string) {
 	}
 }
 
-// beDeaf lets nobody but the other end stop this process. Signals are caught, not
-// ignored: what is ignored here the agents would ignore too.
+// beDeaf lets nobody but the other end stop this process. Signals are caught, not ignored: the agents would inherit
+// an ignored signal.
 func beDeaf() {
 	caught := make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{
@@ -234,7 +234,7 @@ func (n *nest) sweep(grace time.Duration) (found int, survivors []int) {
 	}
 	self := Find(os.Getpid())
 	found = len(self.Below())
-	if n.walled && grace > 0 { // the agent first: what is outside takes it along
+	if n.walled && grace > 0 { // the agent first: its outer processes take it along
 		for _, p := range self.Below() {
 			if p.PID != n.agent {
 				p.Signal(syscall.SIGTERM)

@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// The mark is the limit of file locks, RLIMIT_LOCKS. The kernel hasn't enforced it
-// since Linux 2.4, keeps it for each process, hands it on with fork and exec,
-// whatever else they change, and lets nobody without privileges raise it again. It
-// is unlimited unless somebody cared to set it. The reaper lowers its own to a
-// random number of 61 bits, so that nothing but its descendants has that one.
+// The mark is the limit of file locks, RLIMIT_LOCKS. The kernel hasn't enforced it since Linux 2.4, keeps it for each
+// process, passes it on with fork and exec, and lets nobody without privileges raise it again. It is unlimited unless
+// somebody cared to set it. The reaper lowers its own to a random number of 61 bits, so that only its descendants
+// have it.
 
 const rlimitLocks = 10
 
@@ -87,9 +86,9 @@ func limitOf(pid int) (limit uint64, ok bool) {
 	return limit, err == nil
 }
 
-// IsLowered says whether a process has a lower limit than this one, or this one a lower one than others of its user. A
-// process below a loop can lower its mark, and nobody can raise it: so what has neither a mark nor the ordinary limit
-// was below one. Who can't be looked at isn't said to be.
+// IsLowered says whether a process has a lower limit than this one, or this one a lower one than others of its user.
+// A process below a loop can lower its mark, and nobody can raise it: so a process with neither a mark nor the
+// ordinary limit was below one. It is false for a process that can't be looked at.
 func IsLowered(pid int) bool {
 	limit, ok := limitOf(pid)
 	if !ok || limit == unlimited { // nearly everybody, so that nobody else is looked at
@@ -155,8 +154,8 @@ func EndBelow(root Proc, grace time.Duration) (survivors []int) {
 	return endTrees(func() []Proc { return []Proc{root} }, grace)
 }
 
-// endTrees ends the roots and what is below them. What was below a root that has ended meanwhile is
-// known: a root that has lowered its mark may be a reaper, whose children have neither the mark nor its environment.
+// endTrees ends the roots and the processes below them. Processes below a root that has ended meanwhile are known: a
+// root that has lowered its mark may be a reaper, whose children have neither the mark nor its environment.
 func endTrees(roots func() []Proc, grace time.Duration) (survivors []int) {
 	known := map[Proc]bool{}
 	find := func() []Proc {
@@ -188,7 +187,7 @@ func end(find func() []Proc, gone func() bool, grace time.Duration) (survivors [
 	}
 	if grace > 0 {
 		signal(syscall.SIGTERM)
-		signal(syscall.SIGCONT) // who is stopped hears nothing
+		signal(syscall.SIGCONT) // a stopped process gets no signals
 		if await(gone, grace) {
 			return nil
 		}

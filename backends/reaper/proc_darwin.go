@@ -38,7 +38,7 @@ func entryOf(k *unix.KinfoProc) Entry {
 // System is the table of this system.
 type System struct{}
 
-// Processes lists those of this user.
+// Processes lists the processes of this user.
 func (System) Processes() (all []Entry) {
 	processes, _ := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Geteuid())
 	for i := range processes {
@@ -66,7 +66,7 @@ func (System) Signal(p Proc, signal syscall.Signal) {
 func (t *Tree) Watch(done <-chan struct{}) {
 	queue, err := unix.Kqueue()
 	if err != nil {
-		return // what it starts is looked for at its end
+		return // its children are looked for at its end
 	}
 	defer unix.Close(queue)
 	unix.CloseOnExec(queue)

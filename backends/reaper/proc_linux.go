@@ -70,7 +70,7 @@ func (p Proc) Below() []Proc {
 		}
 		found = append(found, s.Proc.Below()...)
 	}
-	if len(found) > 0 && Find(p.PID) != p { // whoever has its number now isn't it
+	if len(found) > 0 && Find(p.PID) != p { // the number is another process's now
 		return nil
 	}
 	return found
@@ -113,7 +113,7 @@ func ReadStat(pid int) (Stat, error) {
 	return Stat{Proc{pid, f[19]}, f[0][0], parent, group, ticks(f[11], f[12]), ticks(f[13], f[14])}, err
 }
 
-// ticks is a sum of times as the kernel tells them: in hundredths of a second, whatever its own clock does.
+// ticks adds up times as the kernel tells them: in hundredths of a second, on every machine.
 func ticks(of ...string) (sum time.Duration) {
 	for _, text := range of {
 		n, _ := strconv.ParseInt(text, 10, 64)

@@ -34,7 +34,7 @@ import (
 // ErrGone says that a keeper is gone without a word: it was killed.
 var ErrGone = errors.New("the process of the loop is gone without a word")
 
-// maxReady is how many bytes of lines wait here for who shows them. What follows waits in the journal.
+// maxReady is how many bytes of lines wait here for the reader. Later lines wait in the journal.
 const maxReady = 1 << 20
 
 // Connection is a window's connection with the keeper of a loop. Its methods may be called from any goroutine.
@@ -48,7 +48,7 @@ type Connection struct {
 
 	conn    io.ReadWriteCloser
 	process *os.Process // the keeper, once the loop has begun
-	log     *os.File    // of the keeper: what it says when it crashes
+	log     *os.File    // the keeper's log, which has its crash
 	over    chan struct{}
 	left    chan struct{} // the loop was detached
 
@@ -68,7 +68,7 @@ type Connection struct {
 	replies map[int]chan loop.Reply
 	n       int
 	end     *loop.End
-	closed  bool // who shows it takes nothing more
+	closed  bool // the reader takes nothing more
 	once    sync.Once
 }
 
@@ -81,8 +81,8 @@ func newConnection(conn io.ReadWriteCloser, log *os.File) *Connection {
 	return c
 }
 
-// Begin hands a loop over to the keeper, with a configuration that setup.Config.Encode has written. Errors are
-// those of engine.Start, in their words.
+// Begin passes a loop to the keeper, with a configuration that setup.Config.Encode has written. Its errors are those
+// of engine.Start, as text.
 func (c *Connection) Begin(config []byte, hello Hello) error {
 	return c.greet(Frame{Kind: Begin, Config: config, Hello: &hello})
 }
@@ -404,8 +404,8 @@ func (c *Connection) Over() <-chan struct{} { return c.over }
 // Detached is closed when the loop needs no window any more.
 func (c *Connection) Detached() <-chan struct{} { return c.left }
 
-// End is how the loop ended, once the connection is over. The error is that the keeper was killed, and
-// says what becomes of the loop: what it had started is ended by then.
+// End returns how the loop ended, once the connection is over. The error says that the keeper was killed, and that
+// the processes which the loop had started have been ended.
 func (c *Connection) End() (loop.End, error) {
 	c.mu.Lock()
 	end, now := c.end, c.status
@@ -472,14 +472,14 @@ func (c *Connection) send(f Frame) error {
 	return err
 }
 
-// Force ends the keeper itself, which doesn't end its loop. What that has started ends with it.
+// Force ends the keeper itself, which doesn't end its loop. Programs that it has started end with it.
 func (c *Connection) Force() {
 	if c.process != nil {
 		_ = c.process.Kill() // it may just have ended
 	}
 }
 
-// Close ends the connection. Who owns a loop ends it so.
+// Close ends the connection. The owner of a loop ends the loop by this.
 func (c *Connection) Close() {
 	c.mu.Lock()
 	c.closed = true

@@ -10,13 +10,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 )
 
-// Frame is a line that isn't one of the journal: those begin with journal.LineHead, all others
-// are JSON with a kind. What either side doesn't know of it, it skips.
+// Frame is a line that isn't one of the journal: journal lines begin with journal.LineHead, frames are JSON with a
+// kind. Either side skips unknown fields and kinds.
 type Frame struct {
 	Kind string `json:"k"`
 
 	// Of a window:
-	Config  json.RawMessage `json:"config,omitempty"`  // begin: what setup.Config.Encode has written
+	Config  json.RawMessage `json:"config,omitempty"`  // begin: encoded by setup.Config.Encode
 	Hello   *Hello          `json:"hello,omitempty"`   // begin, hello
 	N       int             `json:"n,omitempty"`       // do, reply: which request
 	Request *loop.Request   `json:"request,omitempty"` // do
@@ -74,12 +74,12 @@ type Hello struct {
 	From   string `json:"from,omitempty"`   // the loop that it is below, as it says
 	Cursor string `json:"cursor,omitempty"` // behind which it is told the story; "": from its beginning
 	Owns   bool   `json:"owns,omitempty"`   // the loop ends with it, unless it is kept; one that was detached ends with it again
-	// Editor: it owns, too, what another editor has begun, such as itself before a reload.
+	// Editor: the window also owns loops that another editor has begun, such as itself before a reload.
 	Editor bool `json:"editor,omitempty"`
 	// Returns is how long a loop that it owns goes on without an owner, in which it may be back; 0: it ends at once.
 	Returns   time.Duration `json:"returns,omitempty"`
 	Diagnoses bool          `json:"diagnoses,omitempty"` // it can be asked what its language servers know
-	Answers   bool          `json:"answers,omitempty"`   // what agents ask is answered there
+	Answers   bool          `json:"answers,omitempty"`   // agents' questions are answered there
 	Terminal  bool          `json:"terminal,omitempty"`  // its user can be called there
 	BellOnly  bool          `json:"bellOnly,omitempty"`  // no text of ours is to be shown there
 }

@@ -44,7 +44,7 @@ func spawn(log *os.File) (io.ReadWriteCloser, error) {
 	return ours, cmd.Process.Release()
 }
 
-// First is a keeper's first connection, and the file in which its crash is told. What it starts has neither.
+// First returns a keeper's first connection, and the file for its crash. Programs that it starts inherit neither.
 func First() (conn io.ReadWriteCloser, log *os.File, err error) {
 	in, out := os.Stdin, os.Stdout
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)

@@ -46,7 +46,7 @@ type Door struct {
 	isOver   bool
 }
 
-// New is the door of a loop that hasn't begun: whoever comes waits for that.
+// New returns the door of a loop that hasn't begun: connections wait for that.
 func New() *Door { return &Door{begun: make(chan struct{})} }
 
 // Begun says that the loop has begun, whose story is in a log.
@@ -94,7 +94,7 @@ func (d *Door) Serve(w *Window, in *bufio.Reader) {
 	d.leave(w)
 }
 
-// Expect says that a window is there, before it is served: what is noted until then is told it, too.
+// Expect registers a window before it is served: it gets all notes from now on.
 func (d *Door) Expect(w *Window) { d.enter(w) }
 
 // enter notes that a window is there, unless the loop is over.
@@ -180,7 +180,7 @@ func (d *Door) IsAttended() bool {
 	return d.grace != nil && !d.isLoose || slices.ContainsFunc(d.windows, func(w *Window) bool { return w.Answers })
 }
 
-// Note tells who looks on a line. Where nobody does, what the process says has it.
+// Note shows a line to all windows. Without a window, the process prints it.
 func (d *Door) Note(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

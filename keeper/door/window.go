@@ -26,8 +26,8 @@ const (
 	otherWords = 2 * time.Second
 )
 
-// Window is who looks at a loop on a connection. What it is told is never waited for by the loop: lines
-// stand in the journal until the window takes them.
+// Window is a connection that looks at a loop. The loop never waits for it: lines stand in the journal until the
+// window takes them.
 type Window struct {
 	client.Hello
 
@@ -38,7 +38,7 @@ type Window struct {
 	mu     sync.Mutex
 	doing  int                 // requests of the window that aren't answered yet
 	idle   chan struct{}       // closed when they are; nil: nobody waits for that
-	asked  []chan client.Frame // what it was asked, by number
+	asked  []chan client.Frame // its open questions, by number
 	frames []client.Frame      // that go before the next lines
 	end    *loop.End
 	wake   chan struct{} // holds one signal
@@ -81,7 +81,7 @@ func (w *Window) Refuse(err error) {
 func (w *Window) write(f client.Frame) {
 	data, err := json.Marshal(f)
 	if err == nil {
-		_ = w.send(append(data, '\n')) // who reads no more is found to be gone
+		_ = w.send(append(data, '\n')) // a window that stopped reading is found to be gone
 	}
 }
 

@@ -72,13 +72,13 @@ func lockNamed(path string) (*os.File, error) {
 	defer cancel()
 	for {
 		file, err := paths.OpenOwn(path, os.O_RDWR|os.O_CREATE)
-		if errors.Is(err, paths.ErrForeign) { // the name is ours, what it leads to isn't
+		if errors.Is(err, paths.ErrForeign) { // the name is ours, its target isn't
 			if err = os.Remove(path); err == nil {
 				file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 			}
 		}
 		if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(filepath.Dir(path), 0o700) == nil && ctx.Err() == nil {
-			continue // what was pruned was the last in its folder
+			continue // the pruned loop was the last in its folder
 		}
 		if err != nil {
 			return nil, err

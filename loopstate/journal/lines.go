@@ -73,7 +73,7 @@ func (l *unwritten) addText(kind, messageID, parent, delta string) {
 // appendText appends a text as JSON has it, without its quotes.
 func appendText(to []byte, text string) []byte {
 	from := len(to)
-	to, _ = jsontext.AppendQuote(to, text) // what isn't UTF-8 is told, and replaced
+	to, _ = jsontext.AppendQuote(to, text) // bytes that aren't UTF-8 are told, and replaced
 	return append(to[:from], to[from+1:len(to)-1]...)
 }
 
@@ -165,7 +165,7 @@ func parseLine(data []byte) (l line, ok bool) {
 	return l, ok && cut && whole && err == nil && n >= 0
 }
 
-// version is that of journals. One of a later version isn't written to.
+// version is the version of journals. A later one isn't written to.
 const version = 1
 
 // header is a journal's first line. It has the same length whatever Keep is.

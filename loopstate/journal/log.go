@@ -29,8 +29,8 @@ const (
 	maxUnkept = 4 << 20
 )
 
-// Log is the journal of a loop that runs here. One goroutine adds what the loop tells; any
-// may read. What is added is on the disk a moment later.
+// Log is the journal of a loop that runs here. One goroutine adds updates; any may read. An added update is on the
+// disk a moment later.
 type Log struct {
 	mu         sync.Mutex
 	name       string
@@ -39,7 +39,7 @@ type Log struct {
 	keep       bool     // the file stays when the loop ends
 	first      int64    // where the lines begin
 	begun      int64    // where this process began to tell
-	onDisk     int64    // what is before is in the file
+	onDisk     int64    // everything before is in the file
 	from       int64    // the offset of lines.out; above onDisk where some couldn't be kept
 	lines      unwritten
 	broken     error         // why nothing is written any more
@@ -72,8 +72,8 @@ func newLog() *Log { return &Log{name: newName(), lines: newUnwritten(), opened:
 // newName makes the name of a journal.
 func newName() string { return strings.ToLower(rand.Text()[:12]) }
 
-// open takes up the file of a loop, or makes it. What was added until then goes there.
-// Without a file, what is added last can be read as long as the log is there.
+// open takes up the file of a loop, or makes it. Updates that were added before go there. Without a file, the last
+// updates can be read as long as the log is there.
 func (l *Log) open(folder, loopID string, o history.Options, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -337,7 +337,7 @@ func (l *Log) source() (s source, over bool, done func(), err error) {
 	return source{ReaderAt: &from, name: l.name, first: l.first, end: l.end(), ours: l.begun, lostFrom: l.onDisk, lostTo: l.from}, l.over, done, nil
 }
 
-// reading reads a log: what the file has from there, and the rest from memory.
+// reading reads a log: the file from a place on, and the rest from memory.
 type reading struct {
 	log  *Log
 	file *os.File
@@ -350,7 +350,7 @@ func (r *reading) open() (err error) {
 	return err
 }
 
-// ReadAt reads lines. What is kept no more ends them.
+// ReadAt reads lines. It returns EOF at lines that were dropped.
 func (r *reading) ReadAt(p []byte, off int64) (n int, err error) {
 	l := r.log
 	l.mu.Lock()

@@ -23,8 +23,8 @@ type index struct {
 	goes  bool        // it has no end yet
 }
 
-// outline looks through what is new and returns all. The end of an iteration that goes on is
-// no part: what comes is below its calls, so both are read behind the parts.
+// outline looks through the new lines and returns all parts. The end of an iteration that goes on is no part: later
+// updates are below its calls, so both are read after the parts.
 func (x *index) outline(ctx context.Context, s source) (wire.Outline, error) {
 	if _, s.end = s.until(s.first); s.end < s.first {
 		s.end = s.first

@@ -14,7 +14,7 @@ import (
 const (
 	// MaxPage is how many bytes a page of updates has at most, unless one has more.
 	MaxPage = 1 << 20
-	// maxLine bounds what is taken for a line, in bytes. What we write is far below.
+	// maxLine bounds a line, in bytes. Our own are far below.
 	maxLine = 4 << 20
 )
 
@@ -45,7 +45,7 @@ type Page struct {
 	Skipped  int    // lines that couldn't be read
 }
 
-// Updates are the page's updates as clients get them, those of messages or not.
+// Updates returns the page's updates as clients get them, with or without the updates of messages.
 func (p Page) Updates(withoutText bool) []json.RawMessage {
 	updates := make([]json.RawMessage, 0, len(p.Items))
 	for _, it := range p.Items {
@@ -62,7 +62,7 @@ type source struct {
 	name       string
 	first, end int64 // where the lines begin, and where they end now
 	ours       int64 // where those begin that this process has written; 0: none
-	// What lies between isn't kept; they are equal where all is.
+	// Lines between them are dropped; they are equal where none is.
 	lostFrom, lostTo int64
 }
 

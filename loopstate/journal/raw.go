@@ -23,7 +23,7 @@ const rawChunk = 128 << 10
 
 // Lines returns what comes next without a look at it. buf may be an earlier one's Data.
 func (f *Follower) Lines(buf []byte) (Lines, error) {
-	f.log.flush() // who is told of a line finds it in the file
+	f.log.flush() // a reader that is told of a line finds it in the file
 	s, over, done, err := f.log.source()
 	if err != nil {
 		return Lines{}, err

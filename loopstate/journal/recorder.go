@@ -46,7 +46,7 @@ func (r *Recorder) Handle(e stream.Event) {
 		}
 	}
 	switch e.(type) {
-	case stream.MessageEnd, stream.ToolCall, stream.ToolResult: // a kill takes no more of the story than of the session file
+	case stream.MessageEnd, stream.ToolCall, stream.ToolResult: // a kill takes as much of the story as of the session file
 		r.log.flush()
 	}
 	r.kept.writer.Handle(e)
@@ -80,8 +80,8 @@ func (r *Recorder) record(e loop.Event) {
 	}
 }
 
-// end writes how the loop ends. What lets go of the folder is called when that is kept, and before
-// anybody can read it here.
+// end writes how the loop ends. It calls release, which frees the folder, when that is stored, and before anybody can
+// read it here.
 func (r *Recorder) end(end loop.End, release func()) {
 	var last []wire.Update
 	for _, e := range []loop.Event{loop.StateChanged{State: end.Status.State}, end} {

@@ -18,7 +18,7 @@ type Told struct {
 type part struct {
 	end  cursor
 	data []byte
-	lost bool // what was before couldn't be kept
+	lost bool // earlier updates were lost
 }
 
 // Add adds lines that end at a cursor. lost: some before them couldn't be kept. Their memory stays the caller's.

@@ -26,7 +26,7 @@ var (
 	takenMu sync.Mutex
 )
 
-// home is paths.Loops, where every loop has a folder of its own: what an earlier version has left there is taken over
+// home returns paths.Loops, where every loop has a folder of its own. Folders of an earlier version are taken over
 // first, once in the life of a process.
 func home() (string, error) {
 	dir, err := paths.Loops()
@@ -45,7 +45,7 @@ func home() (string, error) {
 // takeOverPatience is how long another process may take over, before this one goes on without it.
 const takeOverPatience = 10 * time.Second
 
-// takeOver gives loops of earlier versions folders of their own. What can't be moved stays as it is, for the next
+// takeOver gives loops of earlier versions folders of their own. One that can't be moved stays as it is, for the next
 // process that looks.
 func takeOver(dir string) {
 	if !hasOlder(dir) {

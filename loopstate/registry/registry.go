@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
-// version is that of the files. One of a later version isn't read.
+// version is the version of the files. A later one isn't read.
 const version = 1
 
 const (
@@ -30,8 +30,7 @@ const (
 	MaxPrompt = 64 << 10
 )
 
-// What is in the folder that is kept for a loop. SocketName is there while a process drives the loop, LogName when one
-// has crashed.
+// The files in a loop's folder. SocketName is there while a process drives the loop, LogName when one has crashed.
 const (
 	FileName    = "loop.json"
 	JournalName = "journal.jsonl"
@@ -56,7 +55,7 @@ type Entry struct {
 	State       string          `json:"state,omitempty"`   // the state file with which it goes on, where that isn't in the folder any more
 	GivenUp     bool            `json:"givenUp,omitempty"` // it was discarded after its end
 	SessionFile string          `json:"sessionFile,omitempty"`
-	Counts      json.RawMessage `json:"counts,omitempty"` // what loopstate keeps beside the state file that is in the folder
+	Counts      json.RawMessage `json:"counts,omitempty"` // the part of a state that loopstate stores beside the state file
 }
 
 // Dir is the folder that is kept for a loop: its file, its journal, its socket. The folder in which the loop works is
@@ -96,7 +95,7 @@ func Supersede(folder, id string) {
 		}
 		if e.State != "" {
 			e.State = ""
-			_ = write(e) // it is found no more all the same: the other one is newer
+			_ = write(e) // listings find the newer one
 		}
 		return // the one before has done so with those before it
 	}
@@ -223,7 +222,7 @@ func entries(pattern string) iter.Seq[Entry] {
 	}
 }
 
-// read reads an entry. What isn't one, or is somebody else's, is none.
+// read reads an entry. ok is false for a file that isn't one, or is somebody else's.
 func read(path string) (e Entry, ok bool) {
 	data, err := paths.ReadOwn(path, maxSize)
 	if err != nil || json.Unmarshal(data, &e) != nil {
@@ -233,7 +232,7 @@ func read(path string) (e Entry, ok bool) {
 	return e, isOne
 }
 
-// isAt says whether a path is that of the entry's file.
+// isAt says whether a path is the entry's file.
 func (e Entry) isAt(path string) bool {
 	return strings.HasSuffix(path, string(filepath.Separator)+e.name())
 }
@@ -273,8 +272,7 @@ func (e Entry) Session() (info fs.FileInfo, ok bool) {
 	return info, err == nil && info.Mode().IsRegular()
 }
 
-// pisOwn is how long after a loop's end its session is still its own. Who writes to it later went
-// on in pi.
+// pisOwn is how long after a loop's end its session is still its own. Later writes are a user's who went on in pi.
 const pisOwn = 10 * time.Second
 
 // ForgetSession removes a loop's session file, and its folder if that was the last in it. One with
