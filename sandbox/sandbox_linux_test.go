@@ -163,6 +163,10 @@ func TestWhatCantBeWalledIsRefused(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Join(p.home, ".ssh", "work"), 0o700))
 	empty := t.TempDir()
 	theirs := filepath.Join(p.folder, "bin")
+	found, err := exec.LookPath("bwrap")
+	if err != nil {
+		t.Fatal(err)
+	}
 	must(t, os.Mkdir(theirs, 0o755))
 	must(t, os.WriteFile(filepath.Join(theirs, "bwrap"), []byte("#!/bin/sh\n"), 0o755))
 	broken := t.TempDir()
@@ -173,7 +177,7 @@ func TestWhatCantBeWalledIsRefused(t *testing.T) {
 	}{
 		{"bubblewrap is missing", p.folder, empty, "bubblewrap is not installed; install it (Debian, Ubuntu: apt install bubblewrap", sandbox.Spec{}},
 		{"the folder brings one", p.folder, theirs, "the only bwrap in PATH is " + filepath.Join(theirs, "bwrap") + ", where the agent may write", sandbox.Spec{}},
-		{"the folder has the system's", "/usr", "/usr/bin:/usr/sbin", "the only bwrap in PATH is /usr/bin/bwrap, where the agent may write", sandbox.Spec{}},
+		{"the folder has the system's", filepath.Dir(found), filepath.Dir(found), "the only bwrap in PATH is " + found + ", where the agent may write", sandbox.Spec{}},
 		{"the kernel refuses", p.folder, broken + ":" + os.Getenv("PATH"), "namespaces (setting up uid map: Permission denied)", sandbox.Spec{}},
 		{"the home folder", p.home, "", "your home folder is in it", sandbox.Spec{}},
 		{"above it", filepath.Dir(p.home), "", "your home folder is in it", sandbox.Spec{}},
