@@ -92,10 +92,9 @@ func reply(conn asker, answer Answerer, host Host, patience time.Duration) {
 	in := bufio.NewReader(conn)
 	for {
 		line, err := ReadLine(in, maxMessage)
-		if err != nil {
+		if err != nil || !asks.Stop() { // what was closed hears no answer
 			return
 		}
-		asks.Stop()
 		if host != nil && host(line, Conn{conn.ReadWriteCloser, in, conn.pid}) {
 			return
 		}

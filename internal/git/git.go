@@ -132,8 +132,7 @@ func (b *bounded) Write(data []byte) (int, error) {
 	return b.kept.Write(data)
 }
 
-// pipePatience is how long what a git has started may keep its pipes when it has ended well, as a
-// daemon that a hook starts does. What git itself printed is read by then, even on a busy machine.
+// pipePatience is how long a git that has ended may be waited for.
 const pipePatience = 10 * time.Second
 
 // deafPatience is how long a git may take to end that is asked to.
@@ -206,11 +205,15 @@ func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]
 	cmd.Env = append(append(g.environ(), ours...), g.Env...)
 	end := keepApart(cmd, g.Lock)
 	out, complaint := bounded{most: g.Most}, bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = &out, &complaint
-	ended, err := g.await(ctx, cmd, stop)
+	begun, finish, err := capture(cmd, &out, &complaint)
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
+	ended, err := g.await(ctx, cmd, begun, stop)
 	if !ended { // its output may still grow
 		return nil, fmt.Errorf("git %s: %w", args[0], err)
 	}
+	finish()
 	end()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return out.kept.Bytes(), nil
@@ -236,10 +239,11 @@ func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]
 }
 
 // await runs cmd, and says whether it has ended: one that waits for a disk that is gone can't even be killed.
-func (g Git) await(ctx context.Context, cmd *exec.Cmd, stop func(error)) (ended bool, err error) {
+func (g Git) await(ctx context.Context, cmd *exec.Cmd, begun func(), stop func(error)) (ended bool, err error) {
 	if err := cmd.Start(); err != nil {
 		return true, err
 	}
+	begun()
 	bound(cmd.Process.Pid)
 	done, stuck := make(chan error, 1), make(chan error, 1)
 	looking, stopLooking := context.WithCancel(ctx)
