@@ -18,7 +18,7 @@ func (p *program) asks(more ...string) {
 	p.start(append([]string{"--permissions", "ask", "--completion-promise", "DONE", "--max-iterations", "1"}, append(more, prompt)...)...)
 }
 
-// question waits until one is asked, which has a text in it, and stands in the lock's record, where other terminals look.
+// question waits until one is asked, which has a text in it, and stands in the owner's record, where other terminals look.
 func (p *program) question(text string) (id string) {
 	p.t.Helper()
 	q := p.await("the question "+text, func(u update) bool { return u.SessionUpdate == "_ralph/question" && strings.Contains(u.line, text) })

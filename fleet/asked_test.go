@@ -70,14 +70,14 @@ func asking(t *testing.T) (tree string, d *driver) {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	owner := loopstate.Owner{PID: os.Getpid(), LoopID: "ralph-1", Control: server.Path, Allowed: []string{"Bash(make:*)"}}
-	for _, q := range []ask.Question{
+	status, err := json.Marshal(loop.Status{Work: loop.Work{Allowed: []string{"Bash(make:*)"}, Questions: []ask.Question{
 		{ID: "q1", Kind: ask.Permission, Tool: "Bash", Title: "Bash git push", Rule: "Bash(git push:*)"},
 		{ID: "q2", Kind: ask.Confirm, Title: "Really?"},
-	} {
-		owner.Questions = append(owner.Questions, q.ForFile())
+	}}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	lock, err := file.Lock(owner)
+	lock, err := file.Lock(loopstate.Owner{PID: os.Getpid(), LoopID: "ralph-1", Standing: loopstate.Standing{Control: server.Path, Status: status}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 	}
 	defer server.Close()
 	defer close(over)
-	lock, err := file.Lock(loopstate.Owner{PID: os.Getpid(), LoopID: "ralph-1", Control: server.Path})
+	lock, err := file.Lock(loopstate.Owner{PID: os.Getpid(), LoopID: "ralph-1", Standing: loopstate.Standing{Control: server.Path}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestALoopThatIsBeingLeftIsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	lock, err := file.Lock(loopstate.Owner{PID: os.Getpid(), StartedAt: time.Now(), LoopID: "ralph-1", Control: server.Path, Leaving: true})
+	lock, err := file.Lock(loopstate.Owner{PID: os.Getpid(), StartedAt: time.Now(), LoopID: "ralph-1", Standing: loopstate.Standing{Control: server.Path, Leaving: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

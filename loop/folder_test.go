@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // owned is a folder whose loop this test drives.
@@ -226,17 +227,26 @@ func TestAnAgentThatIsLeftRunningIsNamedAndEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := json.Marshal(loopstate.Owner{PID: os.Getpid(), ProcessStart: "another", LoopID: "ralph-left", Agents: []loopstate.Agent{
-		{PID: os.Getpid(), ProcessStart: "another, which had this number"}, {PID: agent.Process.Pid, ProcessStart: path.Base(start)}}}) // without the boot, as agents have it
-	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600)
-	}
-	if err != nil {
+	record, err := json.Marshal(loopstate.Owner{PID: os.Getpid(), ProcessStart: "another", LoopID: "ralph-left", Standing: loopstate.Standing{Agents: []loopstate.Agent{
+		{PID: os.Getpid(), ProcessStart: "another, which had this number"}, {PID: agent.Process.Pid, ProcessStart: path.Base(start)}}}}) // without the boot, as agents have it
+	dir, _ := registry.Dir(file.Folder(), "ralph-left")
+	kept := filepath.Join(dir, registry.OwnerName)
+	if err = errors.Join(err, os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600), os.WriteFile(kept, record, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	st, err := FolderStatus(folder)
 	if err != nil || st.Owner != nil || !slices.Equal(st.LeftRunning, []int{agent.Process.Pid}) {
 		t.Errorf("left running: %v, by %v, %v; want %d", st.LeftRunning, st.Owner, err, agent.Process.Pid)
+	}
+	// Who writes into the folder ends nothing by that.
+	if err := os.Rename(kept, kept+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := FolderStatus(folder); err != nil || len(st.LeftRunning) > 0 {
+		t.Errorf("by the lock's file alone, left running: %v, %v", st.LeftRunning, err)
+	}
+	if err := os.Rename(kept+".away", kept); err != nil {
+		t.Fatal(err)
 	}
 	if err := DiscardFolder(folder, "ralph-left"); err != nil {
 		t.Error(err)

@@ -29,43 +29,35 @@ func EndRemains(dead loopstate.Owner) error {
 // show adds to what a state file tells of a loop what its owner does right now. It returns early
 // for a state in which no agent runs: what holds for a pause or a wait, too, stands before that.
 func (s *Status) show(owner loopstate.Owner) {
-	s.Owner, s.Detached = &owner, owner.Detached
+	var now Status
+	s.Owner = &owner
 	if owner.Suspended() {
 		s.Suspended = owner.PID
 	}
-	s.Allowed, s.Questions, s.Deadline = owner.Allowed, questionsOf(owner), owner.Deadline
+	if json.Unmarshal(owner.Status, &now) != nil { // none yet, or of a version that had it elsewhere
+		return
+	}
+	isAtWork := !owner.WorksAt.IsZero()
+	s.Detached, s.Allowed, s.Questions, s.Deadline = now.Detached, now.Allowed, now.Questions, now.Deadline
 	if s.State == StateRunning && slices.ContainsFunc(s.Questions, ask.Question.HoldsAgent) {
 		s.State = StateWaiting
 	}
-	if s.State == StatePaused && s.Unchecked == "" && !owner.Since.IsZero() { // once this iteration has ended
+	if s.State == StatePaused && s.Unchecked == "" && isAtWork { // once this iteration has ended
 		s.State, s.Pausing = StateRunning, true
 	}
 	if s.State != StateRunning {
 		return
 	}
-	var agents AtWork
-	for _, t := range owner.AtWork {
-		agents.Follow(t.Call, t.StartedAt)
+	if s.Agents = now.Agents; !isAtWork {
+		return
 	}
-	s.Agents, s.IterationStartedAt = agents, owner.Since
-	if !owner.ElapsedAt.IsZero() && s.Suspended == 0 { // what its file says is as old as its agent's last word
-		s.Elapsed = max(s.Elapsed, owner.Elapsed+time.Since(owner.ElapsedAt))
+	s.IterationStartedAt = now.IterationStartedAt
+	if s.Suspended == 0 { // what its file says is as old as its agent's last word
+		s.Elapsed = max(s.Elapsed, now.Elapsed+time.Since(owner.WorksAt))
 	}
 	if s.Tool == nil {
-		s.Tool = owner.Tool
+		s.Tool = now.Tool
 	}
-}
-
-// questionsOf are the questions that an owner's record has. Anybody may have written them.
-func questionsOf(owner loopstate.Owner) (all []ask.Question) {
-	for _, text := range owner.Questions {
-		var q ask.Question
-		if len(all) == ask.MaxQuestions || json.Unmarshal([]byte(text), &q) != nil || q.ID == "" {
-			continue
-		}
-		all = append(all, q.Bounded())
-	}
-	return all
 }
 
 // SweepIn ends what the process of a loop left running in a folder that was killed, unless somebody drives

@@ -38,8 +38,11 @@ func (s State) Over() bool { return s == StateEnded || s.Left() }
 // SilentAfter is how long a running agent gives no sign until that is told.
 const SilentAfter = 3 * time.Minute
 
-// ToolStatus is a tool that runs now.
-type ToolStatus = loopstate.ToolStatus
+// ToolStatus is a tool that runs, or an agent at work as the tool call that it is shown as.
+type ToolStatus struct {
+	Call      stream.ToolCall `json:"call"`
+	StartedAt time.Time       `json:"startedAt"`
+}
 
 // The reasons for which a loop waits. An agent that waits by itself has those of
 // stream.ErrorKind.

@@ -7,24 +7,43 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// What an owner's record says that is asked may be anybody's.
-func TestQuestionsOfAnOwnersRecord(t *testing.T) {
-	q := ask.Question{ID: "q1", Kind: ask.Permission, Title: "Bash git push"}
-	owner := loopstate.Owner{Questions: []string{"{", "{}", q.ForFile()}, Allowed: []string{"Bash(ls)"}}
-	status := StatusOf(loopstate.State{Active: true}, "", "", true)
-	status.show(owner)
-	if status.State != StateWaiting || len(status.Questions) != 1 || status.Questions[0].Title != q.Title || len(status.Allowed) != 1 {
-		t.Errorf("it shows as %+v", status)
-	}
-	owner.Questions = slices.Repeat([]string{q.ForFile()}, ask.MaxQuestions+1)
-	if n := len(questionsOf(owner)); n != ask.MaxQuestions {
-		t.Errorf("%d questions", n)
+// What the owner of a loop says of it counts on top of its state file. One of a version that says nothing is shown all the same.
+func TestWhatAnOwnerSays(t *testing.T) {
+	said := asJSON(t, Status{Condition: Condition{Detached: true}, Work: Work{
+		Questions: []ask.Question{{ID: "q1", Kind: ask.Permission, Title: "Bash git push"}}, Allowed: []string{"Bash(ls)"}, Tool: &ToolStatus{},
+	}})
+	for name, tt := range map[string]struct {
+		active bool
+		owner  loopstate.Standing
+		want   State
+		asks   int
+		tool   bool
+	}{
+		"it asks":                            {true, loopstate.Standing{Status: said}, StateWaiting, 1, false},
+		"it says nothing":                    {true, loopstate.Standing{}, StateRunning, 0, false},
+		"it pauses":                          {false, loopstate.Standing{Status: asJSON(t, Status{})}, StatePaused, 0, false},
+		"it pauses behind its iteration":     {false, loopstate.Standing{Status: asJSON(t, Status{}), WorksAt: time.Now()}, StateRunning, 0, false},
+		"it works":                           {true, loopstate.Standing{Status: asJSON(t, Status{Work: Work{Tool: &ToolStatus{}}}), WorksAt: time.Now()}, StateRunning, 0, true},
+		"no run is at work, and has no tool": {true, loopstate.Standing{Status: asJSON(t, Status{Work: Work{Tool: &ToolStatus{}}})}, StateRunning, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := StatusOf(loopstate.State{Active: tt.active}, "", "", true)
+			st.show(loopstate.Owner{PID: 7, Standing: tt.owner})
+			isSaid := string(tt.owner.Status) == string(said)
+			if st.State != tt.want || len(st.Questions) != tt.asks || (st.Tool != nil) != tt.tool || st.Detached != isSaid || len(st.Allowed) == 1 != isSaid {
+				t.Errorf("it shows as %+v", st)
+			}
+			if st.Owner == nil || st.Owner.PID != 7 {
+				t.Errorf("it is driven by %+v", st.Owner)
+			}
+		})
 	}
 }
 

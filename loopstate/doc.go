@@ -9,7 +9,8 @@
 //
 // File.Load gives the file and the record of what a loop counts (record.go) as one State. Note
 // writes our part of it, Update the user's part as well. Lock says who drives the folder; a crash
-// releases it.
+// releases it. What that process says of its loop is in the user's state folder (owner.go), where no agent writes: it is
+// written often, so it isn't brought to the disk, as the record of the counts is.
 //
 // # The file is the user's
 //

@@ -1,11 +1,13 @@
 package loopstate
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // A reaper adds to the record of a process that it has ended, and nothing else in it changes.
@@ -14,11 +16,12 @@ func TestAReapersVerdictIsReadWithTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const record = `{"pid":7,"loopId":"ralph-a","processStart":"x"}` + "\n"
 	lock := filepath.Join(file.Folder(), lockName)
-	if err := os.MkdirAll(filepath.Dir(lock), 0o700); err != nil {
+	dir, err := registry.Dir(file.Folder(), "ralph-a")
+	if err := errors.Join(err, os.MkdirAll(filepath.Dir(lock), 0o700), os.MkdirAll(dir, 0o700), os.WriteFile(lock, []byte(record), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	const record = `{"pid":7,"loopId":"ralph-a","processStart":"x"}` + "\n"
 	for _, tt := range []struct{ added, hung string }{
 		{"", ""},
 		{reaper.Verdict, "its process answered nothing for 30 s and was ended"},
@@ -26,7 +29,7 @@ func TestAReapersVerdictIsReadWithTheRecord(t *testing.T) {
 		{"[]", ""},
 		{`{"pid":8}`, ""},
 	} {
-		if err := os.WriteFile(lock, []byte(record+tt.added), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, registry.OwnerName), []byte(record+tt.added), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if o, held, err := file.Owner(); o.Hung != tt.hung || o.PID != 7 || o.LoopID != "ralph-a" || held || err != nil {

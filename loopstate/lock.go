@@ -1,22 +1,18 @@
 package loopstate
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 const (
@@ -30,96 +26,10 @@ const (
 	maxRecord = 1 << 20
 )
 
-// Owner is the process that drives a folder's loop. The engine writes it at each change that it
-// knows of, and each second while an agent runs.
-type Owner struct {
-	PID          int       `json:"pid"`
-	Host         string    `json:"host"`
-	StartedAt    time.Time `json:"startedAt"`    // of the loop
-	ProcessStart string    `json:"processStart"` // of PID, see ProcessStart
-	LoopID       string    `json:"loopId,omitempty"`
-	Version      string    `json:"version,omitempty"`
-	Leaving      bool      `json:"leaving,omitempty"`   // the loop is about to end; its file may say otherwise
-	Detached     bool      `json:"detached,omitempty"`  // it runs in a process of its own
-	Live         bool      `json:"live,omitempty"`      // an agent runs that can be told something
-	Control      string    `json:"control,omitempty"`   // the socket on which it can be asked; "": it only begins, or see Deaf
-	Deaf         string    `json:"deaf,omitempty"`      // why it can't be asked for anything
-	Questions    []string  `json:"questions,omitempty"` // that its agents ask now, each as JSON
-	Allowed      []string  `json:"allowed,omitempty"`   // rules for which they needn't ask any more
-	Deadline     time.Time `json:"deadline,omitzero"`   // when the loop ends that waits for its user; zero: it waits for nobody, or without end
-	Since        time.Time `json:"since,omitzero"`      // when the run began that is at work, an iteration's or a reviewer's; zero: none is
-	// Elapsed is for how long the loop had run at ElapsedAt, while a run is at work; an agent's wait for the user isn't in it.
-	Elapsed   time.Duration `json:"elapsed,omitempty"`
-	ElapsedAt time.Time     `json:"elapsedAt,omitzero"`
-	Tool      *ToolStatus   `json:"tool,omitempty"`   // that runs, for others to show
-	AtWork    []ToolStatus  `json:"atWork,omitempty"` // in steps and reviews, for the same
-	Agents    []Agent       `json:"agents,omitempty"`
-	// Hung says that the owner's process hung, and was ended for it: its reaper adds that (reaper.Verdict).
-	Hung string `json:"hung,omitempty"`
-	// Reapers are the owner's own, and the reapers of dead owners before it whose processes haven't ended yet.
-	Reapers []Reaper `json:"reapers,omitempty"`
-}
-
-// ToolStatus is a tool that runs, or an agent at work as the tool call that it is shown as.
-type ToolStatus struct {
-	Call      stream.ToolCall `json:"call"`
-	StartedAt time.Time       `json:"startedAt"`
-}
-
-// Reaper is a process that keeps agents together; they are its descendants.
-type Reaper struct {
-	PID          int    `json:"pid,omitempty"` // 0: it only begins
-	ProcessStart string `json:"processStart,omitempty"`
-	Mark         uint64 `json:"mark"` // that the processes below it bear, and nobody else
-}
-
-// Agent is a process that the owner started and that has to end with it.
-type Agent struct {
-	PID          int    `json:"pid"`
-	ProcessStart string `json:"processStart"`
-}
-
-// Lives says whether the owner's process is there on this machine.
-func (o Owner) Lives() bool { return lives(o.PID, o.ProcessStart) }
-
-// Suspended says whether it is there and stands still, as after Ctrl-Z. That is known on Linux.
-func (o Owner) Suspended() bool { return o.Lives() && isStopped(o.PID) }
-
-// LeftRunning are the agents of an owner that is gone which nothing has ended.
-func (o Owner) LeftRunning() (pids []int) {
-	for _, a := range o.Agents {
-		if !o.Lives() && lives(a.PID, a.ProcessStart) {
-			pids = append(pids, a.PID)
-		}
-	}
-	return pids
-}
-
-// lives says whether a process is there. The start of an agent on Linux doesn't say of which boot.
-func lives(pid int, start string) bool {
-	found, err := ProcessStart(pid)
-	return err == nil && start != "" && (found == start || strings.HasSuffix(found, "/"+start))
-}
-
 // LockedError says that another process drives the folder's loop.
 type LockedError struct {
 	Folder string
 	Owner  Owner // with PID 0 when its record can't be read
-}
-
-// Words name the process, and the version of ralph-lsp that it is: another one may be installed by now.
-func (o Owner) Words() string {
-	if o.PID == 0 {
-		return "unknown"
-	}
-	words := fmt.Sprintf("%d on %s", o.PID, o.Host)
-	if !o.StartedAt.IsZero() {
-		words += " since " + o.StartedAt.Local().Format(time.DateTime)
-	}
-	if o.Version != "" {
-		words += ", ralph-lsp " + o.Version
-	}
-	return words
 }
 
 // Error names the owner.
@@ -139,9 +49,10 @@ type Lock struct {
 	path     string
 	previous Owner
 
-	mu      sync.Mutex
-	open    *os.File // nil after Release
-	written []byte   // the record
+	mu       sync.Mutex
+	open     *os.File // nil after Release
+	written  []byte   // who has it, in its file
+	standing standing // in the user's state folder
 }
 
 // Lock takes the lock, and makes .pi when it isn't there. The error is a
@@ -215,9 +126,10 @@ func tryLockNamed(open *os.File, path string) (bool, error) {
 // own makes a Lock of the locked file.
 func (f *File) own(open *os.File, path string, o Owner) (*Lock, error) {
 	l := &Lock{file: f, path: path, open: open}
-	if previous, _ := readOwner(open); !previous.Lives() {
+	if previous, _ := readOwner(open, f.root); !previous.Lives() {
 		l.previous = previous
 	}
+	o.LoopID = cmp.Or(o.LoopID, l.previous.LoopID)
 	o.Reapers = append(slices.Clip(o.Reapers), l.previous.Reapers...)
 	if err := l.SetOwner(o); err != nil {
 		return nil, errors.Join(err, l.Release())
@@ -229,36 +141,34 @@ func (f *File) own(open *os.File, path string, o Owner) (*Lock, error) {
 	return l, nil
 }
 
-// Path is the lock's file.
-func (l *Lock) Path() string { return l.path }
+// RecordPath is the file with the owner's record, "" where there is none.
+func (l *Lock) RecordPath() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.standing.path
+}
 
 // SetOwner rewrites the record, such as when an agent was started. Zero fields
 // are filled in as by File.Lock. The record needn't survive the machine, so it
-// isn't brought to the disk.
+// isn't brought to the disk. Without a loop's id there is nothing but the lock's file.
 func (l *Lock) SetOwner(o Owner) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == nil {
 		return fmt.Errorf("writing the lock file: %w", os.ErrClosed)
 	}
-	record, err := json.Marshal(complete(o))
-	if err != nil {
+	o = complete(o)
+	before := l.standing
+	if err := l.standing.keep(l.file.root, o); err != nil {
+		return fmt.Errorf("writing how the loop stands: %w", err)
+	}
+	o.Standing = Standing{Control: o.Control} // which is found even if the state folder was removed
+	if err := rewrite(l.open, &l.written, o); err != nil {
 		return fmt.Errorf("writing the lock file: %w", err)
 	}
-	// One write, the old tail cut off behind it: a reader stops at the end of
-	// the first JSON value.
-	record = append(record, '\n')
-	if bytes.Equal(record, l.written) {
-		return nil
+	if before.path != l.standing.path {
+		before.drop()
 	}
-	l.written = nil
-	if _, err := l.open.WriteAt(record, 0); err != nil {
-		return fmt.Errorf("writing the lock file: %w", err)
-	}
-	if err := l.open.Truncate(int64(len(record))); err != nil {
-		return fmt.Errorf("writing the lock file: %w", err)
-	}
-	l.written = record
 	return nil
 }
 
@@ -292,31 +202,6 @@ func (l *Lock) Restore() error {
 	return nil
 }
 
-// complete fills in what is missing.
-func complete(o Owner) Owner {
-	if o.PID == 0 {
-		o.PID = os.Getpid()
-	}
-	if o.Host == "" {
-		o.Host, _ = os.Hostname()
-	}
-	if o.StartedAt.IsZero() {
-		o.StartedAt = time.Now().UTC()
-	}
-	if o.ProcessStart == "" && o.PID == os.Getpid() {
-		o.ProcessStart = ownStart()
-	} else if o.ProcessStart == "" {
-		o.ProcessStart, _ = ProcessStart(o.PID)
-	}
-	return o
-}
-
-// ownStart is the start of this process; one that is unknown is better than no loop.
-var ownStart = sync.OnceValue(func() string {
-	start, _ := ProcessStart(os.Getpid())
-	return start
-})
-
 // Previous returns the record of an owner that died without releasing the lock. If that owner
 // lives, its lock is elsewhere and this folder is a copy.
 func (l *Lock) Previous() (Owner, bool) {
@@ -333,6 +218,7 @@ func (l *Lock) Release() error {
 	}
 	l.file.leaveNothing()
 	l.file.record.drive(false)
+	l.standing.drop() // before another owner can write one
 	// If the file can't be removed, an empty one tells nobody of a dead owner.
 	err := errors.Join(l.open.Truncate(0), removeLocked(l.open, l.path))
 	l.open = nil
@@ -388,29 +274,6 @@ func (f *File) lookForOwner() (o Owner, held bool, unread, err error) {
 	if err != nil {
 		return Owner{}, false, nil, fmt.Errorf("reading the lock file: %w", err)
 	}
-	o, unread = readOwner(open)
+	o, unread = readOwner(open, f.root)
 	return o, !free, unread, nil
-}
-
-// isGone says whether the process is known to have ended, or to be about to.
-func (o Owner) isGone() bool {
-	if host, err := os.Hostname(); err != nil || host != o.Host {
-		return false
-	}
-	start, err := ProcessStart(o.PID)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && o.ProcessStart != "" && start != o.ProcessStart || isDying(o.PID)
-}
-
-// readOwner reads a lock file's record, with what its reaper may have added.
-func readOwner(open io.ReaderAt) (Owner, error) {
-	record := json.NewDecoder(io.NewSectionReader(open, 0, maxRecord))
-	var o Owner
-	if err := record.Decode(&o); err != nil {
-		return Owner{}, fmt.Errorf("reading the lock file: %w", err)
-	}
-	var added struct{ Hung string }
-	if record.Decode(&added) == nil {
-		o.Hung = added.Hung
-	}
-	return o, nil
 }

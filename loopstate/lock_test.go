@@ -1,7 +1,6 @@
 package loopstate
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -56,8 +55,8 @@ func TestALockSaysWhoHasIt(t *testing.T) {
 
 func TestTheOwnersRecordCanBeRewritten(t *testing.T) {
 	f := open(t, t.TempDir())
-	l := lock(t, f, Owner{LoopID: strings.Repeat("long", 100), Agents: []Agent{{PID: 1, ProcessStart: "x"}}})
-	want := Owner{PID: 42, Host: "h", StartedAt: date("2026-01-02T17:35:07Z"), ProcessStart: "s", Agents: []Agent{{PID: 2, ProcessStart: "y"}}}
+	l := lock(t, f, Owner{LoopID: strings.Repeat("long", 100), Standing: Standing{Agents: []Agent{{PID: 1, ProcessStart: "x"}}}})
+	want := Owner{PID: 42, Host: "h", StartedAt: date("2026-01-02T17:35:07Z"), ProcessStart: "s", LoopID: "a", Standing: Standing{Agents: []Agent{{PID: 2, ProcessStart: "y"}}}}
 	if err := l.SetOwner(want); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +211,7 @@ func TestALockOutlivesItsOwnerForAMoment(t *testing.T) {
 // An owner that lives drives another folder, of which this one is a copy.
 func TestACopyOfALockedFolderHasNoPreviousOwner(t *testing.T) {
 	f := open(t, t.TempDir())
-	lock(t, f, Owner{Reapers: []Reaper{{PID: 1, ProcessStart: "x", Mark: 7}}})
+	lock(t, f, Owner{LoopID: "a", Standing: Standing{Reapers: []Reaper{{PID: 1, ProcessStart: "x", Mark: 7}}}})
 	record, err := os.ReadFile(filepath.Join(f.folder, lockName))
 	if err != nil {
 		t.Fatal(err)
@@ -234,27 +233,43 @@ func TestACopyOfALockedFolderHasNoPreviousOwner(t *testing.T) {
 	}
 }
 
+// Somebody removes the user's state folder while a loop runs: it is found all the same, and says how it stands again.
+func TestAnOwnerWhoseRecordWasRemoved(t *testing.T) {
+	f := open(t, t.TempDir())
+	o := Owner{LoopID: "a", Standing: Standing{Control: "/sock", Live: true}}
+	l := lock(t, f, o)
+	if err := os.RemoveAll(filepath.Dir(filepath.Dir(l.RecordPath()))); err != nil {
+		t.Fatal(err)
+	}
+	if found, held, err := f.Owner(); !held || err != nil || found.Control != "/sock" || found.Live {
+		t.Errorf("without its record it is %+v, %t, %v", found, held, err)
+	}
+	if err := l.SetOwner(o); err != nil {
+		t.Fatal(err)
+	}
+	if found, held, err := f.Owner(); !held || err != nil || !found.Live {
+		t.Errorf("with it, it is %+v, %t, %v", found, held, err)
+	}
+}
+
 // What a dead owner left running isn't forgotten when the next one dies before
 // it has ended that.
 func TestTheReapersOfADeadOwnerStayInTheRecord(t *testing.T) {
 	f := open(t, t.TempDir())
-	dead := Owner{PID: os.Getpid(), ProcessStart: "another", Reapers: []Reaper{{PID: 2, ProcessStart: "y", Mark: 1 << 61}}}
+	dead := Owner{PID: os.Getpid(), ProcessStart: "another", LoopID: "a", Standing: Standing{Reapers: []Reaper{{PID: 2, ProcessStart: "y", Mark: 1 << 61}}}}
 	if dead.Lives() {
 		t.Error("a process with another start is taken for the owner")
 	}
-	record, err := json.Marshal(dead)
-	if err := errors.Join(err, os.MkdirAll(filepath.Join(f.folder, stateDir), 0o700), os.WriteFile(filepath.Join(f.folder, lockName), record, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	dies(t, f, dead)
 	own := []Reaper{{PID: 3, ProcessStart: "z", Mark: 1<<61 + 1}}
-	l := lock(t, f, Owner{Reapers: own})
+	l := lock(t, f, Owner{Standing: Standing{Reapers: own}})
 	if o, _, err := f.Owner(); err != nil || !cmp.Equal(o.Reapers, append(own, dead.Reapers...)) {
 		t.Errorf("the new record has %+v, %v", o.Reapers, err)
 	}
-	if o, ok := l.Previous(); !ok || !cmp.Equal(o, dead) {
+	if o, ok := l.Previous(); !ok || !o.is(dead) || !cmp.Equal(o.Standing, dead.Standing) {
 		t.Errorf("previous owner %+v, %t", o, ok)
 	}
-	if err := l.SetOwner(Owner{Reapers: own}); err != nil {
+	if err := l.SetOwner(Owner{LoopID: "b", Standing: Standing{Reapers: own}}); err != nil {
 		t.Fatal(err)
 	}
 	if o, _, err := f.Owner(); err != nil || !cmp.Equal(o.Reapers, own) {
@@ -375,4 +390,13 @@ func lock(t *testing.T, f *File, o Owner) *Lock {
 		}
 	})
 	return l
+}
+
+// dies leaves a lock as an owner does that is killed.
+func dies(t *testing.T, f *File, o Owner) {
+	t.Helper()
+	l := lock(t, f, o)
+	if err := filelock.Unlock(l.open); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -51,7 +51,7 @@ func holdLock(folder string) error {
 	if err != nil {
 		return err
 	}
-	owner := Owner{LoopID: "held", Version: "1.2.3", Agents: []Agent{{PID: 4711, ProcessStart: "then"}}}
+	owner := Owner{LoopID: "held", Version: "1.2.3", Standing: Standing{Agents: []Agent{{PID: 4711, ProcessStart: "then"}}}}
 	if _, err := f.Lock(owner); err != nil {
 		return err
 	}

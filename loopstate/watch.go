@@ -19,8 +19,8 @@ const (
 
 // Watch signals changes of the file, even when it is deleted or created, until ctx ends; then the
 // channel is closed. A burst of changes is one signal, and at most one is pending. Our own writes
-// are signalled too. A process that doesn't drive the loop also hears of changes of its driver's
-// lock.
+// are signalled too. A process that doesn't drive the loop also hears when another one does, and of changes of what that
+// says.
 func (f *File) Watch(ctx context.Context) (<-chan struct{}, error) {
 	return f.watch(ctx, watchPoll)
 }
@@ -47,6 +47,7 @@ type watcher struct {
 	signals chan struct{}
 	last    fileState
 	target  string // the file's real path; "" when it leads out of the folder
+	record  string // where another process says how the loop stands; "": none does, or this one
 
 	notify *fsnotify.Watcher // nil: poll only
 	events chan fsnotify.Event
@@ -96,7 +97,8 @@ func (w *watcher) signal() {
 }
 
 // follow watches the folders through which the file can change: the loop's
-// folder, where .pi appears and goes, .pi, and the one that a link leads to.
+// folder, where .pi appears and goes, .pi, and the one that a link leads to. The record of the loop's owner is watched as a file,
+// as its folder has the journal too.
 // Those that are watched already stay so; a folder that was remade is a new
 // one.
 func (w *watcher) follow() {
@@ -112,15 +114,19 @@ func (w *watcher) follow() {
 		w.target = path
 		dirs = append(dirs, filepath.Dir(path))
 	}
+	if w.record = ""; !w.file.record.drives.Load() {
+		w.record = w.file.ownersRecord()
+		dirs = append(dirs, w.record)
+	}
 	for _, dir := range dirs {
 		_ = w.notify.Add(dir) // a missing file appears in its parent, or in a poll
 	}
 }
 
-// concerns says whether the file may have changed when the path did, or what its driver tells in the lock.
+// concerns says whether the file may have changed when the path did, or who drives its loop, or what that says.
 func (w *watcher) concerns(path string) bool {
 	base := filepath.Base(path)
-	if base == stateDir || base == filepath.Base(Name) || path == w.target {
+	if base == stateDir || base == filepath.Base(Name) || path == w.target || path == w.record {
 		return true
 	}
 	return base == filepath.Base(lockName) && !w.file.record.drives.Load()

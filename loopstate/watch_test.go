@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,34 @@ func TestAWatcherFollowsALink(t *testing.T) {
 			t.Fatal(err)
 		}
 		awaitPrompt(t, f, signals, prompt)
+	}
+}
+
+// Who doesn't drive a loop hears who does, and all that it says: each time there are more words than signals that came before.
+func TestAWatcherHearsWhatAnotherProcessSays(t *testing.T) {
+	f := open(t, t.TempDir())
+	write(t, f, "---\n---\none")
+	signals, err := f.watch(t.Context(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Owner{LoopID: "a", StartedAt: date("2026-01-02T17:35:07Z")}
+	l := lock(t, open(t, f.folder), o)
+	late := time.After(proctest.Patience)
+	for n := range 8 {
+		for o.Deaf = strings.Repeat("so ", n); ; {
+			if err := l.SetOwner(o); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-signals:
+			case <-late:
+				t.Fatalf("no signal of %q", o.Deaf)
+			}
+			if now, held, err := f.Owner(); held && err == nil && now.Deaf == o.Deaf {
+				break
+			}
+		}
 	}
 }
 

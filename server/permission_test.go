@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -27,6 +28,7 @@ const permitted = `{"window":{"workDoneProgress":true},"experimental":{"ralph":{
 type asksElsewhere struct {
 	*loopstate.Lock
 	owner loopstate.Owner
+	now   loop.Status
 
 	mu      sync.Mutex
 	answers []string
@@ -47,16 +49,14 @@ func (a *asksElsewhere) obey(_ int, data json.RawMessage) any {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if q.Do == "disallow" {
-		a.owner.Allowed = slices.DeleteFunc(a.owner.Allowed, func(rule string) bool { return rule == q.Text })
-		a.SetOwner(a.owner)
-		return struct{}{}
+		a.now.Allowed = slices.DeleteFunc(a.now.Allowed, func(rule string) bool { return rule == q.Text })
+		return map[string]string{"error": loop.ErrText(a.stands())}
 	}
 	if slices.ContainsFunc(a.answers, func(other string) bool { return strings.Contains(other, `"id":"`+q.ID+`"`) }) {
 		return map[string]string{"error": ask.ErrNoQuestion.Error(), "code": "no_question"}
 	}
-	for _, text := range a.owner.Questions {
-		var open ask.Question
-		if json.Unmarshal([]byte(text), &open) == nil && open.ID == q.ID && open.Takes(q.Answer) != nil {
+	for _, open := range a.now.Questions {
+		if open.ID == q.ID && open.Takes(q.Answer) != nil {
 			return map[string]string{"error": open.Takes(q.Answer).Error(), "code": "answer"}
 		}
 	}
@@ -77,11 +77,15 @@ func asksIn(t *testing.T, dir string, questions ...ask.Question) *asksElsewhere 
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	a.owner = loopstate.Owner{LoopID: "ralph-1", Control: server.Path, Questions: texts(questions)}
+	a.owner = loopstate.Owner{LoopID: "ralph-1", Standing: loopstate.Standing{Control: server.Path}}
+	a.now.Questions = questions
 	if a.Lock, err = file.Lock(a.owner); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Release() })
+	if err := a.stands(); err != nil {
+		t.Fatal(err)
+	}
 	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "x", AgentChoice: loopstate.AgentChoice{Backend: "claude"}, Begun: true}
 	if err := file.Create(state); err != nil {
 		t.Fatal(err)
@@ -89,11 +93,10 @@ func asksIn(t *testing.T, dir string, questions ...ask.Question) *asksElsewhere 
 	return a
 }
 
-func texts(questions []ask.Question) (all []string) {
-	for _, q := range questions {
-		all = append(all, string(lsptest.JSON(q)))
-	}
-	return all
+// stands lets others see how the loop stands.
+func (a *asksElsewhere) stands() error {
+	a.owner.Status = lsptest.JSON(a.now)
+	return a.SetOwner(a.owner)
 }
 
 // wantsTo is a command that an agent asks about.
@@ -106,8 +109,8 @@ func open(t *testing.T, a *asksElsewhere, questions ...ask.Question) {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.owner.Questions = texts(questions)
-	if err := a.SetOwner(a.owner); err != nil {
+	a.now.Questions = questions
+	if err := a.stands(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -378,7 +381,7 @@ func TestWhatIsAllowedIsTakenBackElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, permitted, dir)
 	file := asksIn(t, dir)
-	file.owner.Allowed = []string{"Bash(make:*)", "Edit(src/*)"}
+	file.now.Allowed = []string{"Bash(make:*)", "Edit(src/*)"}
 	open(t, file)
 	l := c.status(dir, func(l wire.LoopStatus) bool { return len(l.Allowed) == 2 })
 	offer := l.Allowed[0].Offers[0]

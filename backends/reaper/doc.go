@@ -21,11 +21,11 @@
 //   - The reaper is killed: the kernel sends the agent SIGTERM, and ralph-lsp ends
 //     every process with the reaper's mark. The run fails and says why; the next run
 //     gets a new reaper.
-//   - Both are killed at once: the lock's record has the marks of all reapers. The
+//   - Both are killed at once: the record of the loop's owner has the marks of all reapers. The
 //     next start or cancel in the folder ends the processes that have them.
 //   - ralph-lsp hangs as a whole: each process that drives loops sends its reapers a
 //     beat each 5 s. After 30 s without one, the reaper ends what else the process
-//     has started (git, say), kills it, sweeps, and writes into the lock's record why.
+//     has started (git, say), kills it, sweeps, and writes into that record why.
 //     Time doesn't count in which the process is stopped, held by a debugger or in
 //     the kernel, or in which the machine sleeps.
 //

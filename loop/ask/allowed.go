@@ -18,11 +18,3 @@ func (d *Desk) Disallow(rule string) (ok bool) {
 	d.allowed = slices.DeleteFunc(d.allowed, func(other string) bool { return other == rule })
 	return ok
 }
-
-// ForFile are the questions that are open as texts, for other processes to show.
-func (d *Desk) ForFile() (texts []string) {
-	for _, q := range d.Questions() {
-		texts = append(texts, q.ForFile())
-	}
-	return texts
-}

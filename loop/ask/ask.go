@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // The kinds of questions.
@@ -72,23 +70,17 @@ const (
 	MaxQuestions = 32
 	// MaxDetail is how much of what an agent asks is shown, in bytes.
 	MaxDetail = 64 << 10
-	// MaxFileDetail is how much of that the state file has, in bytes.
+	// MaxFileDetail is how much of that the record of a loop's owner has, in bytes.
 	MaxFileDetail = 16 << 10
 )
 
 // HoldsAgent says whether an agent waits for the answer.
 func (q Question) HoldsAgent() bool { return q.Kind != Limits }
 
-// Bounded is a question that anybody may have written, with no more than may be shown.
-func (q Question) Bounded() Question {
-	q.Title, q.Detail = stream.Line(q.Title, maxTitle), cutTo(stream.Plain(q.Detail), MaxDetail)
-	return q
-}
-
-// ForFile is a question as the state file has it.
-func (q Question) ForFile() string {
+// Short is a question with as much of its detail as the record of a loop's owner has.
+func (q Question) Short() Question {
 	q.Detail = cutTo(q.Detail, MaxFileDetail)
-	return JSON(q)
+	return q
 }
 
 // Takes says why an answer is none to the question.

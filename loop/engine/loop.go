@@ -154,7 +154,7 @@ func (l *runs) openScope() (*backends.Scope, error) {
 	if err == nil {
 		scope.Walls = l.walls
 		if l.lock != nil {
-			scope.VerdictFile = l.lock.Path()
+			scope.VerdictFile = l.lock.RecordPath()
 		}
 	}
 	return scope, err

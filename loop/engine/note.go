@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -8,7 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// setOwner writes the lock's record, with what leads whoever has to end our
+// setOwner writes the owner's record, with what leads whoever has to end our
 // agents if we can't to them.
 func (l *record) setOwner() {
 	p := &l.state
@@ -19,15 +20,12 @@ func (l *record) setOwner() {
 		return
 	}
 	owner, remains := l.owner, slices.Clone(p.Run.Besides)
-	owner.Detached = p.Status.Detached
 	owner.Leaving, owner.Live = p.Concluded || p.Wanted.Cause != "", p.IsLive()
-	owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), progress.IsOthers)
 	if p.Desk != nil {
-		owner.Allowed, owner.Questions, owner.Deadline = p.Desk.Rules(), p.Desk.ForFile(), p.Deadline(time.Now())
+		owner.Status, _ = json.Marshal(progress.Recorded(l.known.Load().status)) // without, its state file tells
 	}
 	if p.Run.Running != nil {
-		owner.Since, owner.Tool = p.Status.IterationStartedAt, progress.Small(p.Status.Tool)
-		owner.Elapsed, owner.ElapsedAt = p.Elapsed(), time.Now()
+		owner.WorksAt = time.Now()
 	}
 	if l.scope != nil {
 		remains = slices.Insert(remains, 0, l.scope.Remains())

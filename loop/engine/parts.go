@@ -90,7 +90,7 @@ type events struct {
 	record *record
 }
 
-// record is what other processes find of the loop: the lock's record, and the registry.
+// record is what other processes find of the loop: the owner's record, and the registry.
 type record struct {
 	*core
 	events *events

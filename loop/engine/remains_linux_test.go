@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,10 +11,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -34,7 +37,7 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner := loopstate.Owner{PID: os.Getpid(), LoopID: "ralph-dead", Reapers: []loopstate.Reaper{{Mark: scope.Remains().Mark}}}
+	owner := loopstate.Owner{PID: os.Getpid(), LoopID: "ralph-dead", Standing: loopstate.Standing{Reapers: []loopstate.Reaper{{Mark: scope.Remains().Mark}}}}
 	if owner.ProcessStart = "another"; lives {
 		if owner.ProcessStart, err = loopstate.ProcessStart(owner.PID); err != nil {
 			t.Fatal(err)
@@ -51,23 +54,33 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 	if err := file.Create(loopstate.State{Active: true, Iteration: 1, Given: limits.Given{MaxIterations: new(1)}, Prompt: "x", LoopID: "ralph-dead"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600), os.WriteFile(recordOf(t, folder), record, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return folder, agent
 }
 
+// recordOf is where the owner of the loop says how that stands.
+func recordOf(t *testing.T, folder string) string {
+	t.Helper()
+	dir, err := registry.Dir(paths.Real(folder), "ralph-dead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, registry.OwnerName)
+}
+
 // What ended the process that drove a loop is what the loop's status says.
 func TestTheStatusSaysThatAProcessHung(t *testing.T) {
 	folder, agent := leftover(t, false)
-	lock, err := os.OpenFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), os.O_WRONLY|os.O_APPEND, 0)
+	record, err := os.OpenFile(recordOf(t, folder), os.O_WRONLY|os.O_APPEND, 0)
 	if err == nil {
-		_, err = lock.WriteString(`{"hung":"it answered\nnothing"}`)
+		_, err = record.WriteString(`{"hung":"it answered\nnothing"}`)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock.Close()
+	record.Close()
 	if s, err := loop.FolderStatus(folder); err != nil || s.State != loop.StateInterrupted || s.Error != "it answered nothing" {
 		t.Errorf("it stands at %s: %q, %v", s.State, s.Error, err)
 	}

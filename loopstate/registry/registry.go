@@ -30,10 +30,12 @@ const (
 	MaxPrompt = 64 << 10
 )
 
-// The files in a loop's folder. SocketName is there while a process drives the loop, LogName when one has crashed.
+// The files in a loop's folder. OwnerName and SocketName are there while a process drives the loop, or when it was killed,
+// LogName when one has crashed.
 const (
 	FileName    = "loop.json"
 	JournalName = "journal.jsonl"
+	OwnerName   = "owner.json"
 	SocketName  = "loop.sock"
 	LogName     = "keeper.log"
 )

@@ -1,6 +1,7 @@
 package folders
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -98,24 +99,21 @@ func (d documents) Republish(string) { <-d.met }
 // lockAsAnother locks a folder as a process does that serves no windows.
 func lockAsAnother(t *testing.T, file *loopstate.File) *os.File {
 	t.Helper()
-	lock, err := file.Lock(loopstate.Owner{Control: "/nobody"})
+	lock, err := file.Lock(loopstate.Owner{LoopID: "l1", Standing: loopstate.Standing{Control: "/nobody"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := os.ReadFile(lock.Path())
-	if err != nil {
+	path, kept := filepath.Join(file.Folder(), ".pi", "ralph-loop.local.lock"), lock.RecordPath()
+	record, err := os.ReadFile(kept)
+	if err := errors.Join(err, lock.Release()); err != nil {
 		t.Fatal(err)
 	}
-	if err := lock.Release(); err != nil {
-		t.Fatal(err)
+	for _, path := range []string{path, kept} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, record, 0o600)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.MkdirAll(filepath.Dir(lock.Path()), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(lock.Path(), record, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	open, err := os.OpenFile(lock.Path(), os.O_RDWR, 0)
+	open, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

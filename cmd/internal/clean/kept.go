@@ -66,6 +66,7 @@ func (k *keeps) find() error {
 	}
 	k.files("journals", "loops", registry.JournalName)
 	k.files("records", "loops", registry.FileName)
+	k.files("records", "loops", registry.OwnerName) // of processes that were killed
 	k.files("keepers' logs", "loops", registry.LogName)
 	k.files("keepers' logs", "keepers", "")
 	leavingsErr := k.leavings()

@@ -85,7 +85,7 @@ func (d *driver) serve(log *journal.Log) {
 	}
 	d.t.Cleanup(d.server.Close)
 	d.door.Begun(d, log)
-	d.free = d.locked(loopstate.Owner{Control: d.server.Path})
+	d.free = d.locked(loopstate.Owner{Standing: loopstate.Standing{Control: d.server.Path}})
 }
 
 func (d *driver) ID() string { return loopID }
@@ -302,8 +302,10 @@ func TestWatchOfWhatCannotBeFollowed(t *testing.T) {
 	}{
 		"nobody drives it": {owner: func(*testing.T) *loopstate.Owner { return nil }},
 		"deaf": {
-			owner: func(*testing.T) *loopstate.Owner { return &loopstate.Owner{Deaf: "no room for a socket"} },
-			want:  "drives it, and no room for a socket",
+			owner: func(*testing.T) *loopstate.Owner {
+				return &loopstate.Owner{Standing: loopstate.Standing{Deaf: "no room for a socket"}}
+			},
+			want: "drives it, and no room for a socket",
 		},
 		"of an older version": {
 			owner: func(t *testing.T) *loopstate.Owner {
@@ -312,7 +314,7 @@ func TestWatchOfWhatCannotBeFollowed(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(server.Close)
-				return &loopstate.Owner{Control: server.Path}
+				return &loopstate.Owner{Standing: loopstate.Standing{Control: server.Path}}
 			},
 			want: "drives it, and " + client.ErrOld.Error(),
 		},
@@ -366,7 +368,7 @@ func TestWatchOfAProcessThatIsKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer server.Close()
-		free = p.locked(loopstate.Owner{Control: server.Path})
+		free = p.locked(loopstate.Owner{Standing: loopstate.Standing{Control: server.Path}})
 		_, shown, over := p.watches()
 		if err := over(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("gone in iteration %d, it was killed", tt.want)) {
 			t.Errorf("it says %v", err)

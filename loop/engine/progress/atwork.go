@@ -1,22 +1,29 @@
 package progress
 
 import (
+	"slices"
+
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
-// IsOthers says whether an agent isn't one that this loop itself has work.
-func IsOthers(t loop.ToolStatus) bool {
-	return t.Call.ParentToolCallID != "" || t.Call.Name != setup.StepCall && t.Call.Name != setup.ReviewCall
-}
+// maxInput is how much other processes are told of what a tool was given, in bytes.
+const maxInput = 1 << 10
 
-// Small is the tool that runs, for the record, which is small.
-func Small(t *loop.ToolStatus) *loop.ToolStatus {
-	const most = 1 << 10
-	if t == nil || len(t.Call.Input) <= most {
-		return t
+// Recorded is how a loop stands, for the record of its owner: as much of it as other processes show, and of the agents at work
+// those that the loop itself has work.
+func Recorded(s loop.Status) loop.Status {
+	s.Agents = slices.DeleteFunc(slices.Clone(s.Agents), func(t loop.ToolStatus) bool {
+		return t.Call.ParentToolCallID != "" || t.Call.Name != setup.StepCall && t.Call.Name != setup.ReviewCall
+	})
+	if t := s.Tool; t != nil && len(t.Call.Input) > maxInput {
+		cut := *t
+		cut.Call.Input = nil
+		s.Tool = &cut
 	}
-	cut := *t
-	cut.Call.Input = nil
-	return &cut
+	s.Questions = slices.Clone(s.Questions)
+	for i := range s.Questions {
+		s.Questions[i] = s.Questions[i].Short()
+	}
+	return s
 }

@@ -63,7 +63,7 @@ type Config struct {
 	// wait before that, so that another process can go on.
 	Once    bool
 	Storage Storage
-	Version string          // of this program, for the lock's record
+	Version string          // of this program, for the owner's record
 	Notify  settings.Notify // for who tells a user who isn't looking
 	// Warnings are what the user should know about this configuration; they are told when the loop begins.
 	Warnings []string
