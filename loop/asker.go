@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 )
 
-// Who changes limits, where no other process does.
+// The authors of a change of limits, where no other process is one.
 const (
 	ByWindow = "its own window"
 	ByFile   = "an edit of the state file"

@@ -24,7 +24,7 @@ type Facts struct {
 	Tasks      plan.Book
 	Account    account.Account
 	Refuted    int          // promises in a row that weren't true
-	Refutation string       // what the next run is told of the last one
+	Refutation string       // the last refutation, as the next run is told
 	Pending    []hats.Topic // of a loop that ends: those that no hat has worked on, the oldest first
 }
 

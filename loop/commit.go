@@ -24,15 +24,14 @@ func OwnFilesIn(t worktree.Tree) []string {
 	return own
 }
 
-// What bounds the message of a commit: its subject, in runes, and its body, in bytes.
+// The bounds of a commit's message: its subject, in runes, and its body, in bytes.
 const (
 	maxSubject = 72
 	maxBody    = 4000
 )
 
-// CommitMessage makes of an agent's last words the message of a commit: a subject of
-// at most 72 runes, and what is more as its body. What the agent says to the loop isn't
-// in it. It is "" when there are no words.
+// CommitMessage makes the message of a commit from an agent's last words: a subject of at most 72 runes, and the rest
+// as its body, without promises and topics. It is "" when there are no words.
 func CommitMessage(words string) string {
 	var lines []string
 	for line := range strings.Lines(promises.WithoutPromises(stream.Plain(words))) {

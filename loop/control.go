@@ -29,7 +29,7 @@ type Request struct {
 	Steering            // of disallow its text is the rule
 }
 
-// What is asked for that caller has no name for, as every command has one.
+// Requests that caller has no name for, as it has for every command.
 const (
 	DoPause     = "pause"
 	DoDisallow  = "disallow"
@@ -176,7 +176,7 @@ func askOwner(ctx context.Context, folder string, q Request) (r Reply, err error
 		}
 		isHeard, err := askOnce(ctx, owner, q, &r)
 		switch {
-		case ctx.Err() != nil: // once it hears of that, who asked is gone
+		case ctx.Err() != nil: // once the owner hears of that, the asker is gone
 			return r, silent(owner)
 		case isHeard:
 			return r, errors.Join(err, r.Err())
@@ -186,7 +186,7 @@ func askOwner(ctx context.Context, folder string, q Request) (r Reply, err error
 	}
 }
 
-// askOnce asks an owner once. It isn't heard where that doesn't listen yet, or no more.
+// askOnce asks an owner once. isHeard is false where the owner doesn't listen, not yet or not any more.
 func askOnce(ctx context.Context, owner loopstate.Owner, q Request, r *Reply) (isHeard bool, err error) {
 	if owner.Control == "" {
 		return false, nil

@@ -68,9 +68,9 @@ type IterationEnd struct {
 	Duration  stream.Duration  `json:"durationMs"`             // of the agent
 	Tokens    stream.Tokens    `json:"tokens,omitzero"`        // of this iteration
 	Skipped   int              `json:"skippedLines,omitempty"` // malformed ones
-	Changes   *changes.Summary `json:"changes,omitempty"`      // of the folder, whoever made them; nil: nobody knows
+	Changes   *changes.Summary `json:"changes,omitempty"`      // of the folder, by any author; nil: unknown
 	Text      string           `json:"-"`                      // the last assistant message
-	Denials   []stream.Denial  `json:"-"`                      // what the agent was refused
+	Denials   []stream.Denial  `json:"-"`                      // the agent's refused calls
 	Commits   []string         `json:"-"`                      // that were made in the folder meanwhile
 }
 
@@ -79,10 +79,10 @@ type Goal struct {
 	Promise   string `json:"promise"`                       // "": none is set, and none is needed when there is an Until
 	Verify    string `json:"verify,omitempty" text:"line"`  // the command that has to pass besides, "" for none
 	Until     string `json:"until,omitempty" text:"line"`   // the command that ends the loop when it passes, "" for none
-	Besides   string `json:"besides,omitempty" text:"line"` // what has to be so on top of that, see verify.Check.Besides
+	Besides   string `json:"besides,omitempty" text:"line"` // further conditions, see verify.Check.Besides
 	Plan      string `json:"plan,omitempty" text:"line"`    // what of its plan has to be done, "" without one
 	From      string `json:"source,omitempty"`              // where the promise comes from, see Config.PromiseFrom
-	Money     string `json:"-"`                             // what it may cost, see Config.Budget
+	Money     string `json:"-"`                             // its cost limit, see Config.Budget
 	Suggested string `json:"-"`                             // a command that could verify it, where none does; "" for none that is known
 }
 
@@ -99,7 +99,7 @@ type Offer struct {
 // NearMiss says why a loop goes on although the agent seems to have promised.
 // It comes once for each kind of miss, until the promise changes.
 type NearMiss struct {
-	Found    string `json:"found"`              // what the agent wrote
+	Found    string `json:"found"`              // the agent's words
 	Expected string `json:"expected,omitempty"` // "": no promise is set
 	Why      string `json:"message,omitempty"`  // one sentence for the user
 	Offer    Offer  `json:"-"`
@@ -136,7 +136,7 @@ type Guidance struct {
 	ID    string        `json:"guidanceId"`
 	Text  string        `json:"-"`
 	State GuidanceState `json:"state"`
-	Next  bool          `json:"-"` // it is for the next run, whatever the running agent could be told
+	Next  bool          `json:"-"` // it is for the next run, even if the running agent could be told
 }
 
 // Warning is something that the user should know and that doesn't stop the
@@ -163,7 +163,7 @@ type Published stream.Topic
 // End is what a loop ends with: the last that is told. The record of a loop has it, too.
 type End struct {
 	Reason     StopReason       `json:"stopReason"`
-	Promise    string           `json:"promise,omitempty"` // StopPromise: what was promised
+	Promise    string           `json:"promise,omitempty"` // StopPromise: the promise
 	Iterations int              `json:"iterations"`        // runs that were begun
 	Limit      int              `json:"limit,omitempty"`   // StopMaxIterations: of iterations; it may have been lowered below them
 	Cost       stream.Cost      `json:"costUsd,omitzero"`
@@ -172,16 +172,16 @@ type End struct {
 	Tokens     stream.Tokens    `json:"tokens,omitzero"`
 	Duration   stream.Duration  `json:"durationMs"`
 	Error      string           `json:"error,omitempty"`    // why it failed, in one line
-	Denials    []stream.Denial  `json:"denials,omitempty"`  // StopPermissionDenied: what was refused
+	Denials    []stream.Denial  `json:"denials,omitempty"`  // StopPermissionDenied: the refusals
 	Changes    *changes.Summary `json:"changes,omitempty"`  // from before the loop until now; nil: nobody knows
 	Title      string           `json:"title,omitempty"`    // of the loop, where it is told to clients
 	Tree       string           `json:"tree,omitempty"`     // of a loop that stays: git's, of all files in the folder; "": nobody knows
 	Guards     string           `json:"guards,omitempty"`   // StopPromise: the files that it was verified by and that the loop changed
 	Verified   string           `json:"verified,omitempty"` // StopPromise: what it was verified by, and how that went; "" for nothing
-	Prompt     string           `json:"prompt,omitempty"`   // what was asked, at most maxPrompt bytes of it
+	Prompt     string           `json:"prompt,omitempty"`   // the prompt, at most maxPrompt bytes of it
 	Account    account.Account  `json:"account,omitzero"`   // of the whole loop
 	Status     Status           `json:"-"`                  // how the loop stands then; zero of one that was read back
-	Unanswered []ask.Question   `json:"-"`                  // StopUnanswered: what the agents asked
+	Unanswered []ask.Question   `json:"-"`                  // StopUnanswered: the agents' questions
 }
 
 func (StateChanged) loopEvent()   {}
@@ -202,7 +202,7 @@ func (Answered) loopEvent()       {}
 // Asked says that an agent waits for an answer. Answered follows.
 type Asked struct{ ask.Question }
 
-// Answered says that a question is open no more.
+// Answered says that a question is closed.
 type Answered struct {
 	ID       string       `json:"id"` // the question's
 	Kind     string       `json:"answer"`

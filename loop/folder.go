@@ -17,9 +17,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// These functions are about a folder's loop, whoever drives it. Those that take a loop's
-// id do nothing to another one that is in the folder by now, and return ErrNotRunning; ""
-// is whichever is there.
+// These functions are about a folder's loop, in any process. Functions with a loop's id do nothing to another loop
+// that is in the folder by now, and return ErrNotRunning; "" is any loop.
 
 // StateIn reads a folder's state file, or what is kept of the loop that ended there and can
 // go on. Without one it is ErrNothingToGoOn.
@@ -37,9 +36,8 @@ func StateIn(folder string) (path string, s loopstate.State, err error) {
 	return file.Path(), s, err
 }
 
-// FolderStatus tells how a folder's loop stands as far as is kept of it, or how one
-// ended there that can go on. Who drives it is known even where its file can't be read. A
-// folder without a loop gives fs.ErrNotExist.
+// FolderStatus tells how a folder's loop stands, or how one ended there that can go on. The driver is known even
+// where the file can't be read. A folder without a loop gives fs.ErrNotExist.
 func FolderStatus(folder string) (Status, error) {
 	return FolderStatusWith(folder, func() registry.Entry {
 		e, _ := registry.Last(paths.Real(folder))
@@ -229,8 +227,8 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 			return iteration, err
 		}
 	}
-	// An owner that was about to go, as its editor had, leaves the loop to be continued, whatever
-	// was asked of it, or heard nothing any more.
+	// An owner that was about to go, as its editor had, leaves the loop to be continued: it may have ignored the
+	// request, or never have got it.
 	if left, err := file.Load(); !owned && err == nil && left.LoopID == owner.LoopID {
 		return discard(file, folder, left.LoopID)
 	}

@@ -93,7 +93,7 @@ func (o Other) Disallow(rule string) error {
 	return o.tell(Request{Do: DoDisallow, Steering: Steering{Text: rule}})
 }
 
-// Saved implements Handle. The loop has put back by now, maybe, what the file says there.
+// Saved implements Handle. The loop may have put back by now what the file says there.
 func (o Other) Saved(s loopstate.State) error {
 	o.LoopID = s.LoopID
 	return o.Update(Patch{Given: s.Given, Promise: &s.CompletionPromise})

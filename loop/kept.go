@@ -28,8 +28,8 @@ func Kept(folder string, limit int) (kept []registry.Entry) {
 	return kept
 }
 
-// PastOf lists the loops that are kept of a folder and of the worktrees that stood for
-// it, as Kept does, but those of the folders without that are there still.
+// PastOf lists the past loops of a folder and of its worktrees, as Kept does, except those of the folders in without,
+// which still exist.
 func PastOf(folder string, limit int, without ...string) []Past {
 	trees := worktree.PastOf(folder)
 	folders := []string{paths.Real(folder)}

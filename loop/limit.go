@@ -9,7 +9,7 @@ import (
 // CapError says that a loop can't be continued, as a limit is reached already.
 type CapError struct {
 	Reason StopReason // which
-	Used   Limits     // what the loop has used of each
+	Used   Limits     // the used part of each limit
 	Limits Limits
 }
 

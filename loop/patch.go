@@ -15,7 +15,7 @@ import (
 // Limits bound a loop.
 type Limits = limits.Limits
 
-// Patch changes a loop; what is nil stays as it is.
+// Patch changes a loop; nil fields stay as they are.
 type Patch struct {
 	limits.Given
 	Promise *string
@@ -44,7 +44,7 @@ type InterruptedError struct {
 	State loopstate.State
 }
 
-// read reads the state anew: what its file has of it isn't in JSON.
+// read reads the state anew: the part from the file isn't in JSON.
 func (e *InterruptedError) read() {
 	file, err := loopstate.Open(filepath.Dir(filepath.Dir(e.Path)))
 	if err != nil {

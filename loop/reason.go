@@ -56,10 +56,9 @@ const (
 	RemedyOpenFile Remedy = "openFile" // the state file, to mend it
 )
 
-// Ending is what there is to know of a reason for which loops end. Whoever tells of an end or
-// offers something asks this table. Reasons are compared where one is given (judge.Decide and the
-// engine), where an end gets facts that only its reason has (EndOf of progress, endOf of the
-// engine), and for StopDetached, after which the loop is still driven.
+// Ending is everything about a reason for which loops end. Code that tells of an end or offers something asks this
+// table. Reasons are compared where one is given (judge.Decide and the engine), where an end gets facts that only its
+// reason has (EndOf of progress, endOf of the engine), and for StopDetached, after which the loop is still driven.
 type Ending struct {
 	Reason    StopReason
 	Class     Class
@@ -67,16 +66,16 @@ type Ending struct {
 	State     State       // that the loop is left in; of one that is Left the state file stays
 	OfMachine bool        // it is about where it ran: on another machine it may go well
 	Untouched bool        // nothing is done to the state file: it is gone, or the user's to mend
-	HandsOn   bool        // another process goes on where it stands: what it waits for stays as it is
+	HandsOn   bool        // another process goes on where it stands: its waits stay as they are
 	Kept      bool        // the loop can go on, with what the registry has: its state file is removed
 	What      string      // in words: "stopped"
 	Why       string      // in words: "iteration limit reached"; "" when What says all
-	Remedies  []Remedy    // what can be done in an editor, the safest first
+	Remedies  []Remedy    // what an editor offers, the safest first
 	Caution   string      // what to know before going on, a sentence; "" when there is nothing
 	Advice    string      // what helps, told at a terminal of a loop that failed; "" when there is nothing to say
 }
 
-// What can be done about a loop at a limit, and about one that was left.
+// The remedies for a loop at a limit, and for one that was left.
 var (
 	raise = []Remedy{RemedyRaise, RemedyDiscard}
 	left  = []Remedy{RemedyResume, RemedyDiscard}
@@ -125,8 +124,7 @@ var endings = []Ending{
 // Endings lists what there is to know of each reason.
 func Endings() []Ending { return slices.Clone(endings) }
 
-// Ending is what there is to know of a reason. One that isn't known, as that of
-// a later version's session file, is told by its name.
+// Ending returns the row of a reason. An unknown one, as in a later version's session file, is told by its name.
 func (r StopReason) Ending() Ending {
 	for _, e := range endings {
 		if e.Reason == r {

@@ -9,13 +9,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
-// SnapshotsIn finds the snapshots of a loop in a folder; without a name those of
-// the loop that is there, else of the one that changed something last. A name is a loop's
-// id, or the branch of a worktree that stood for the folder, even of one that is gone: it
-// has those of its last loop. Undo and redo fail with an *AtWorkError while the files are
-// under an agent's hands.
+// SnapshotsIn finds the snapshots of a loop in a folder; without a name those of the loop that is there, else of the
+// one that changed something last. A name is a loop's id, or the branch of a worktree of the folder, even of one that
+// is gone: it stands for its last loop. Undo and redo fail with an *AtWorkError while an agent may be writing the
+// files.
 //
-// Errors: changes.ErrNone, changes.ErrNoGit, and what the system says.
+// Errors: changes.ErrNone, changes.ErrNoGit, and the system's.
 func SnapshotsIn(folder, name string) (*changes.Store, error) {
 	s, err := findSnapshots(folder, name)
 	if name != "" && errors.Is(err, changes.ErrNone) {
@@ -27,7 +26,7 @@ func SnapshotsIn(folder, name string) (*changes.Store, error) {
 	return s, err
 }
 
-// snapshotsOfTree finds those of a loop that isn't in the folder by its id, and that one's folder.
+// snapshotsOfTree finds, by id, the snapshots of a loop that isn't in the folder, and that loop's folder.
 func snapshotsOfTree(folder, name string) (s *changes.Store, in string, err error) {
 	if t, ok := worktree.Find(folder); ok && worktree.IsNamed(t.Branch, name) {
 		s, err = findSnapshots(folder, "")
@@ -92,10 +91,9 @@ func (e *AtWorkError) Error() string {
 	return fmt.Sprintf("iteration %d is at work in the folder", e.Iteration)
 }
 
-// checkAtWork returns an *AtWorkError while an iteration is at work in a folder, or
-// is verified, whoever drives it. A state file that can't be read is no reason. Not
-// even a dry run may begin then: its snapshot would make what the iteration did
-// until now the user's.
+// checkAtWork returns an *AtWorkError while an iteration is at work in a folder, or is verified, in any process. An
+// unreadable state file is no reason. Not even a dry run may begin then: its snapshot would make the iteration's
+// changes until now the user's.
 func checkAtWork(folder string) error {
 	status, err := FolderStatus(folder)
 	if err != nil || status.Owner == nil {

@@ -44,8 +44,7 @@ type ToolStatus struct {
 	StartedAt time.Time       `json:"startedAt"`
 }
 
-// The reasons for which a loop waits. An agent that waits by itself has those of
-// stream.ErrorKind.
+// The reasons for which a loop waits. An agent that waits by itself has the reasons of stream.ErrorKind.
 const (
 	WaitRateLimit  = "rate_limit" // a limit of the provider's
 	WaitOverloaded = "overloaded" // the provider has no room
@@ -112,7 +111,7 @@ type Condition struct {
 	Refuted int `json:"refuted,omitempty"` // promises in a row that weren't true
 	Pause
 	Pausing  bool `json:"pausing,omitempty"`  // it will pause when its iteration has ended
-	Detached bool `json:"detached,omitempty"` // it runs alone, whatever window shows it
+	Detached bool `json:"detached,omitempty"` // it runs alone, even if a window shows it
 }
 
 // Times are when a loop and its iteration began.
@@ -128,7 +127,7 @@ type Usage struct {
 	Cost          stream.Cost   // of the whole loop so far
 	UnknownCosts  int           // runs whose cost isn't in that, as nobody knows it; -1: some
 	IterationCost stream.Cost
-	Hats          hats.Costs    // what each has cost so far, where hats hand over
+	Hats          hats.Costs    // the cost of each so far, where hats hand over
 	Tokens        stream.Tokens // of the whole loop so far
 	Context       int64         // tokens, see stream.Usage
 	ContextSize   int64
@@ -177,10 +176,10 @@ type Status struct {
 	Hat       string           // "" is none
 	Sandbox   string           // what makes the walls around its agents; "": there are none
 	Usage
-	Session stream.SessionStart // who is at work; Backend is always set
+	Session stream.SessionStart // the agent; Backend is always set
 	Work
 	Notes    string   // the file in which its runs leave word for later ones
-	Standing []string // what each run is told, until the user takes it back
+	Standing []string // messages that each run is told, until the user takes them back
 	Ended
 	StateFile   string
 	SessionFile string // "": the loop isn't kept
@@ -207,7 +206,8 @@ func (s Status) SilentSince() time.Time {
 	return s.LastSign
 }
 
-// CheckCallID is the id of a check as the tool that runs, and SurveyCallID that of a first snapshot that takes long.
+// CheckCallID is the id of a check as the tool that runs, and SurveyCallID the id of a first snapshot that takes
+// long.
 const (
 	CheckCallID  = "verify"
 	SurveyCallID = "survey"

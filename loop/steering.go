@@ -19,7 +19,7 @@ type Steering struct {
 	Forget int    `json:"forget,omitempty"` // that much of what stands is taken back, counted from 1; there is no Text then
 }
 
-// What may stand, and what may wait to be told.
+// The bounds of messages that stand, and of messages that wait.
 const (
 	maxGuidance = 20       // pieces
 	maxStanding = 32 << 10 // bytes of all together: each run reads it

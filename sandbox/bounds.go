@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
-// What all that a run starts may take together. A build doesn't reach it, a fork bomb does.
+// The bounds of all that a run starts, together. A build doesn't reach them, a fork bomb does.
 const (
 	usualProcesses = 4096 // and threads
 	perProcessor   = 128  // more of them
@@ -29,8 +29,8 @@ type bounds struct {
 	group     string // a control group of the loop's: a folder of the kernel's; "" for none
 }
 
-// bind finds what the walls can hold runs to. What the user asks for in so many words and can't
-// have is an error.
+// bind finds the bounds that the walls can hold runs to. An explicit wish of the user's that can't be met is an
+// error.
 func (w *mounts) bind() error {
 	if w.spec.MemoryMB > 0 && w.spec.MemoryMB < leastMemoryMB {
 		return &Error{cantRaise, fmt.Sprintf("memory_mb = %d is too little for anything to start", w.spec.MemoryMB),
@@ -62,7 +62,7 @@ func (w *mounts) bind() error {
 	return nil
 }
 
-// removeGroup fails while something runs there: whoever comes next removes it.
+// removeGroup fails while something runs there: the next caller removes it.
 func removeGroup(group string) {
 	os.Remove(filepath.Join(group, "runs"))
 	os.Remove(group)
@@ -70,7 +70,7 @@ func removeGroup(group string) {
 
 const groupPrefix = "ralph-lsp-"
 
-// groups tells those of this process apart.
+// groups tells the groups of this process apart.
 var groups atomic.Int64
 
 // makeGroup makes a control group beside the one that said names or above it, and says what it is

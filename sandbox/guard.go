@@ -14,9 +14,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
-// A file that is read-only behind the walls is no more when somebody outside puts another
-// one in its place, as git and editors do when they save: the kernel takes the walls' own
-// view of it away. So what is read-only is looked at once more when a run is over.
+// A file that is read-only behind the walls isn't any more when a program outside puts another one in its place, as
+// git and editors do when they save: the kernel takes the walls' own view of it away. So read-only files are looked
+// at once more when a run is over.
 
 // Breach is something that walls could not keep as it was, or nobody knows whether they did.
 type Breach struct{ Path, Text string }

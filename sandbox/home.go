@@ -311,8 +311,8 @@ func (l layout) forProgram(program string) *layout {
 	return &l
 }
 
-// fill brings into emptied homes and rooms what is open of them. What is in another opening
-// is there with it, and a link that is there can't be made.
+// fill mounts the open parts of emptied homes and rooms. A part inside another one is there with it, and a link that
+// exists can't be made.
 func (l *layout) fill(p *mountList, run Run) error {
 	var shown []string
 	isShown := func(path string) bool { return withinAny(path, shown) }

@@ -14,11 +14,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
-// login is a file with an agent's tokens and a run's copy of it. Who renews one makes the
-// other worthless, so both are kept alike while the run lasts, but for what isn't a token.
+// login is a file with an agent's tokens and a run's copy of it. A renewal of one makes the other worthless, so the
+// tokens of both are kept alike while the run lasts.
 type login struct {
 	outside string
-	inside  *os.Root // the folder of the copy; who is inside may put anything there
+	inside  *os.Root // the folder of the copy; programs inside may put anything there
 	name    string
 	tokens  []string
 	known   []byte // outside, at the last look
@@ -93,7 +93,7 @@ func (l *login) sync(isLast bool) {
 	l.seen = inside
 }
 
-// readInside reads the copy, whatever became of it.
+// readInside reads the copy, even if it was replaced by something else.
 func (l *login) readInside() ([]byte, error) {
 	f, err := regular.OpenIn(l.inside, l.name, os.O_RDONLY|regular.NoFollow, 0)
 	if err != nil {

@@ -34,8 +34,7 @@ func (p *mountList) open(path string) {
 // show lets path be read where it is hidden.
 func (p *mountList) show(path string) { p.add("--ro-bind", path, path) }
 
-// pin keeps the folders between root and path from being moved away: who could do that would put
-// others in their place.
+// pin keeps the folders between root and path from being moved away, so that nobody can put others in their place.
 func (p *mountList) pin(root, path string) {
 	var between []string
 	for dir := filepath.Dir(path); within(dir, root) && dir != root; dir = filepath.Dir(dir) {
@@ -166,8 +165,8 @@ func (w *mounts) emptyRooms(p *mountList, run Run) {
 // isInTmp says whether a TMPDIR is part of what everybody's temporary folder may take.
 func isInTmp(path string) bool { return within(real(path), real("/tmp")) }
 
-// temp gives the run a TMPDIR in memory, which is bounded and goes with it. What this
-// program and the run hand each other stays shared.
+// temp gives the run a TMPDIR in memory, which is bounded and goes with it. The files that this program and the run
+// exchange stay shared.
 func (w *mounts) temp(p *mountList, run Run) {
 	if isInTmp(run.TempDir) {
 		p.add("--perms", "0700", "--dir", run.TempDir)
@@ -207,7 +206,7 @@ func (w *plot) readOnly() []string {
 // matching lists what a pattern of verify's stands for in the folder.
 func (w *plot) matching(pattern string) (paths []string) {
 	if !strings.Contains(pattern, "**") {
-		names, _ := fs.Glob(os.DirFS(w.folder), path.Clean(pattern)) // what isn't a pattern names nothing; the configuration refuses it
+		names, _ := fs.Glob(os.DirFS(w.folder), path.Clean(pattern)) // a bad pattern names nothing; the configuration refuses it
 		for _, name := range names {
 			paths = append(paths, filepath.Join(w.folder, name))
 		}

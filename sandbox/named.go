@@ -31,7 +31,7 @@ func (w *plot) fixNamed() error {
 			(*list)[i] = path
 		}
 	}
-	slices.SortStableFunc(w.spec.Write, func(a, b string) int { return len(a) - len(b) }) // what is in another one comes behind it
+	slices.SortStableFunc(w.spec.Write, func(a, b string) int { return len(a) - len(b) }) // outer paths first
 	return nil
 }
 
@@ -82,8 +82,8 @@ func follow(path string, isUsers func(link string) bool) (found string, links []
 	return found, links, ""
 }
 
-// openNamed opens the folder and what the user names. What is in another open place can't be
-// moved away, nor can the folders above it.
+// openNamed opens the folder and the paths that the user names. A path inside another open place can't be moved away,
+// nor can the folders above it.
 func (w *mounts) openNamed(p *mountList) {
 	open := slices.Concat(w.spec.Write, []string{w.folder})
 	slices.SortStableFunc(open, func(a, b string) int { return len(a) - len(b) })

@@ -8,8 +8,7 @@ const (
 	asItIs way = "read-only"
 	// withoutLogins is a copy without the lines that logins may stand in.
 	withoutLogins way = "a copy without logins"
-	// ofTheFolder is another one, which the loop's folder has for itself behind walls: what runs
-	// outside believes its own.
+	// ofTheFolder is a copy that the loop's folder has for itself behind walls: programs outside trust their own.
 	ofTheFolder way = "the folder's own"
 )
 
@@ -24,7 +23,7 @@ type need struct {
 	variable string
 }
 
-// needs are the home's openings. What isn't in the list is hidden, so it never lacks a secret.
+// needs are the home's openings. Everything else is hidden, so the list never lacks a secret.
 var needs = []need{
 	{whose: "git", way: withoutLogins, paths: []string{"~/.gitconfig", "$XDG_CONFIG_HOME/git/config", "$GIT_CONFIG_GLOBAL"}},
 	{whose: "git", way: asItIs, paths: []string{"$XDG_CONFIG_HOME/git/ignore", "$XDG_CONFIG_HOME/git/attributes"}},

@@ -7,7 +7,7 @@ import (
 )
 
 // obeyed are files and folders that a program of the user's obeys as soon as it is started in a folder, or opened on
-// it, outside. In the loop's folder those that are there are read-only. What is made or changed elsewhere is told.
+// it, outside. Existing ones in the loop's folder are read-only. New ones, and changed ones elsewhere, are told.
 var obeyed = []struct {
 	by    string
 	names []string // with * for any rest of a name

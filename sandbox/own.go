@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
-// Own is a folder that an agent keeps for itself. What it could make in there runs outside, or
-// is believed there. So each run gets another one in its place, which goes with the run.
+// Own is a folder that an agent keeps for itself. Files that it makes there run outside, or are trusted there. So
+// each run gets another one in its place, which goes with the run.
 type Own struct {
 	// Path is where the folder is, beginning with "~" or "$NAME", where no Variable says so.
 	Path     string

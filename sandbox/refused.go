@@ -16,7 +16,7 @@ type Refusal struct {
 	What string
 }
 
-// What walls refuse.
+// What walls refuse: reading, writing, a host.
 const (
 	Write = "write"
 	Read  = "read"
@@ -40,8 +40,8 @@ var (
 	asPart = lazy.Regexp(`(?:^|: )([^:]+?): *$`)
 )
 
-// Refusals are what a tool's output says was refused, as far as it was the walls: who looks at
-// the same place from outside finds it otherwise. dir is where relative paths begin.
+// Refusals returns the refusals of the walls in a tool's output. The same place looks different from outside.
+// Relative paths begin at dir.
 func (w *Walls) Refusals(output, dir string) []Refusal {
 	if w == nil {
 		return nil

@@ -17,8 +17,8 @@ import (
 // repository is where git keeps what belongs to a folder.
 type repository struct {
 	entry  string // .git of the work tree: a folder, or a file that names one
-	own    string // what the work tree has for itself
-	common string // what it shares with others; the same for most
+	own    string // the work tree's own part
+	common string // the part that it shares with others; the same for most
 }
 
 // findRepository looks from dir upwards.

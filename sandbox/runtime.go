@@ -89,7 +89,7 @@ func lookFor(name string, isTheirs func(path string) bool, missing Error) (strin
 	return "", &missing
 }
 
-// settings are those of the package, as far as they are used here.
+// settings are the settings of the package, as far as they are used here.
 type settings struct {
 	Open    bool `json:"open"` // ours: no host is refused
 	Network struct {
@@ -108,7 +108,7 @@ type settings struct {
 	Ripgrep *command `json:"ripgrep,omitempty"`
 }
 
-// literal is a path that is no pattern, whatever is in its name.
+// literal is a path that is no pattern, even if its name looks like one.
 type literal struct {
 	Path    string `json:"path"`
 	Literal bool   `json:"literal"`

@@ -27,8 +27,8 @@ const (
 	Runtime    = "sandbox-runtime"
 )
 
-// Spec says which walls are wanted. Paths may begin with "~/"; those of Protect are
-// relative to the folder and may have * and ? in them.
+// Spec says which walls are wanted. Paths may begin with "~/"; the patterns of Protect are relative to the folder and
+// may have * and ? in them.
 type Spec struct {
 	Mode          string // Workspace; "" and Off are none
 	Engine        string // "" is Bubblewrap on Linux, else Runtime
@@ -42,7 +42,7 @@ type Spec struct {
 	Env           []string // names of variables that pass, with * for any rest
 	Processes     int      // that a run may have at once; 0: as many as no build has
 	MemoryMB      int      // that they may take together; 0: most of the machine's
-	Secrets       []string // what is hidden besides, and isn't the user's to name; absolute
+	Secrets       []string // more hidden paths, which the user can't change; absolute
 }
 
 // IsOn says whether there are to be walls.

@@ -9,11 +9,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
-// sockets lists those of the file system that listen, by what the kernel says of them.
+// sockets returns the sockets of the file system that listen, according to the kernel.
 func sockets(said, folder string) (paths []string) {
 	for line := range strings.Lines(said) {
 		fields := strings.Fields(line)
-		if len(fields) < 8 || strings.HasPrefix(fields[7], "@") { // the last ones are those of a network, and are gone with it
+		if len(fields) < 8 || strings.HasPrefix(fields[7], "@") { // abstract ones belong to a network, and go with it
 			continue
 		}
 		path := strings.Join(fields[7:], " ")

@@ -49,8 +49,8 @@ func numbers(path string) (*os.File, inside.FileID, error) {
 // links is how many names a file has.
 func links(info fs.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Nlink) }
 
-// privileges takes away those of root. Of them only the one to write files of others stays
-// where the folder is somebody else's, as in a container.
+// privileges takes away root's privileges. The one to write other users' files stays where the folder is another
+// user's, as in a container.
 func privileges(folder string) []string {
 	if os.Geteuid() != 0 {
 		return nil

@@ -38,7 +38,7 @@ var common = []string{
 // hidden lists what doesn't exist behind the walls, without links.
 func (w *plot) hidden() []string {
 	hidden := slices.Concat(secrets, w.spec.Secrets, w.spec.Hide)
-	for _, name := range []string{"token", "bus"} { // who has these has each worker run what it likes
+	for _, name := range []string{"token", "bus"} { // with these, any worker can be made to run anything
 		if path, err := paths.Fleet(name); err == nil {
 			hidden = append(hidden, path)
 		}
@@ -60,7 +60,7 @@ func (w *plot) hidden() []string {
 	return paths
 }
 
-// environ keeps what passes of env: what everybody gets, the agent's own, and what the user names.
+// environ returns the variables of env that pass: everybody's, the agent's own, and those that the user names.
 func (w *plot) environ(env []string, run Run) []string {
 	names := slices.Concat(common, run.Agent.Env, w.spec.Env)
 	return slices.DeleteFunc(env, func(kv string) bool {

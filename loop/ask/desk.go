@@ -77,7 +77,7 @@ func (d *Desk) Ask(q Call) {
 
 // open puts a question on the desk. Where it isn't, refused says why, "" as a rule permits it.
 func (d *Desk) open(q *Call) (refused string, isOpen bool) {
-	isOver := d.IsOver(q.Question) // whoever ends the run now finds the question
+	isOver := d.IsOver(q.Question) // an end of the run from now on finds the question
 	isPermitted := q.Kind == Permission && slices.ContainsFunc(d.allowed,
 		func(rule string) bool { return permits(rule, d.Dir, q.Tool, q.Input) })
 	switch {

@@ -44,8 +44,7 @@ func (r Reader) writeDetail(name, text string) string {
 	return b.String()
 }
 
-// hunks are those of a diff. What would be written counts most: where a diff is long, what it
-// takes out is shortened.
+// hunks returns the hunks of a diff. New text counts most: in a long diff, the old text is shortened.
 func hunks(old, text []byte) string {
 	_, all, _ := bytes.Cut(diff.Diff("", old, "", text), []byte("\n@@"))
 	long := "@@" + string(all)

@@ -1,18 +1,13 @@
-// Package ask is the desk between the agents of a loop, which ask, and its user, who answers.
+// Package ask is between the agents of a loop, which ask, and its user, who answers.
 //
-// It owns the questions that are open, the rules that the user has allowed for as long as the loop
-// lasts, the calls that were denied, and for how long agents have waited. It makes of what an agent
-// asks what its user is to read: what and where, the whole command or a diff, and the rule that a
-// yes "in this loop" would be.
+// A Desk has a loop's open questions, the rules that the user has allowed for the loop, the denied calls, and how
+// long agents have waited. It answers each question once: by the user's word, by a rule (rule.go), or when the time
+// is up. words.go turns a request of an agent into the question that its user reads: what and where, the whole
+// command or a diff, and the rule of a yes "in this loop". diff.go compares the new text of a file with the old one.
 //
-// The loop makes one Desk and hands it to whatever starts agents (For); whoever drives the loop
-// answers (Answer). What the desk needs of the loop is in a Host: who is told, whether the run that
-// asks is over, and who watches that somebody answers at all.
+// The loop makes one Desk and passes it to the starters of agents (For); the driver of the loop answers (Answer). A
+// Host tells the desk whether the run that asks is over, and gets the news of questions.
 //
-// It never starts or ends anything, writes no file, and decides nothing for the user but what a rule
-// of the user's permits. What isn't understood for sure is asked.
-//
-// A Desk has the questions of a loop that are open, and answers them once: by the user's word, by a
-// rule (rule.go, which permits only what it understands for sure), or when the time is up. words.go
-// says what is asked, diff.go compares what would be written with what is there.
+// It never starts or ends anything, writes no file, and decides nothing for the user but what a rule of the user's
+// permits. A rule permits only what it understands for sure; everything else is asked.
 package ask

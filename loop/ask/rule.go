@@ -28,10 +28,9 @@ import (
 //
 // What isn't understood for sure matches no rule: then the user is asked.
 
-// subcommands are what programs do of which the first words of a command say enough: of "git commit"
-// any further words are a commit as well, but for the flags. Whatever else they can do
-// reaches other machines, installs, or runs what its arguments say: of that, as of all other
-// programs, only the whole command is a rule.
+// subcommands are the commands of programs whose first words say enough: "git commit" with any further words is a
+// commit, but for the flags. Their other commands reach other machines, install, or run their arguments: for these,
+// as for all other programs, only the whole command is a rule.
 var subcommands = map[string][]string{
 	"git": {"add", "blame", "branch", "checkout", "cherry-pick", "commit", "diff", "grep", "log", "ls-files", "merge", "mv",
 		"reset", "restore", "rev-parse", "revert", "rm", "show", "status", "switch", "tag"},
@@ -167,8 +166,8 @@ func allowsWords(arg string, words []string) bool {
 	return true
 }
 
-// allowsFlag says whether the flag that a command goes on with is among those of a rule. One
-// that a word follows there may have it for its value, so it has the same here.
+// allowsFlag says whether the command's next flag is among the rule's. If a word follows there, it may be the flag's
+// value, so it has to be the same here.
 func allowsFlag(allowed, command []string) bool {
 	for i, word := range allowed {
 		isLast := i == len(allowed)-1 || len(command) == 1
@@ -242,7 +241,7 @@ var ruling = regexp.MustCompile(`(?i)(^|[^a-z0-9_-])\.pi($|[^a-z0-9_.-])|ralph-l
 // fieldsOf reads a tool's input. ok is false where it has others than these fields, or one of
 // them twice.
 func fieldsOf(input json.RawMessage, known ...string) (fields map[string]any, ok bool) {
-	if jsonv2.Unmarshal(input, &fields) != nil { // who has one twice is refused
+	if jsonv2.Unmarshal(input, &fields) != nil { // duplicate fields are refused
 		return nil, false
 	}
 	for name := range fields {

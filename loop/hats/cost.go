@@ -12,7 +12,7 @@ type Cost struct {
 	Hat        string      `json:"hat"`
 	Runs       int         `json:"runs,omitempty"`      // that ended well
 	Cost       stream.Cost `json:"costUsd,omitzero"`    // of all its runs
-	Incomplete bool        `json:"estimated,omitempty"` // that of some is unknown
+	Incomplete bool        `json:"estimated,omitempty"` // the cost of some is unknown
 }
 
 // Costs are what the hats have cost so far, in the order in which they first did.

@@ -166,7 +166,7 @@ func (r Ring) about(h Hat) string {
 	return strings.Join(facts, ", ")
 }
 
-// Text draws who wakes whom, a line for each topic.
+// Text draws which hat wakes which, a line for each topic.
 func (r Ring) Text() string {
 	var b strings.Builder
 	at := ""

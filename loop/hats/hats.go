@@ -13,12 +13,12 @@ type Hat struct {
 	Description      string
 	Triggers         []string      // patterns: "build.done", "build.*", "*"
 	Publishes        []string      // topics, or patterns of them
-	DefaultPublishes string        // what a run that ended well and published nothing counts as having published
-	Instructions     string        // what the agent is told of its role
+	DefaultPublishes string        // the topic of a run that ended well and published nothing
+	Instructions     string        // the role's instructions
 	MaxRuns          int           // 0: no limit
 	Concurrency      int           // how many topics of one name are worked on side by side; up to 1: one after the other
 	Aggregate        bool          // it is woken last, with all topics that are for it in one turn
-	ReadOnly         bool          // what its runs change is undone
+	ReadOnly         bool          // changes of its runs are undone
 	Timeout          time.Duration // of one run; 0: no limit
 	MayFinish        *bool         // whether its promise ends the loop; nil: see Ring.MayFinish
 }
@@ -26,7 +26,7 @@ type Hat struct {
 // The topics that nobody publishes but the loop itself.
 const (
 	Start     = "loop.start"
-	startOld  = "task.start" // what others call Start
+	startOld  = "task.start" // another tool's name of Start
 	exhausted = ".exhausted" // behind the name of a hat that has had all its runs
 )
 

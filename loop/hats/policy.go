@@ -11,7 +11,7 @@ import (
 type Policy struct {
 	Ring      Ring
 	Required  []string // topics without which no promise counts
-	Published []Seen   // by this loop's hats; what is stored of that may be anybody's
+	Published []Seen   // by this loop's hats; the stored part may be anybody's
 }
 
 // queue is the one that is stored, with the topics that can't be any left out, each with why.

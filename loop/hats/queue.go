@@ -13,7 +13,7 @@ import (
 type Queue struct {
 	Pending []Topic        // not worked on yet, the oldest first
 	Runs    map[string]int // of each hat so far
-	Seen    []Seen         // what was published
+	Seen    []Seen         // published topics
 }
 
 // Seen counts how often a topic came with the same payload.
@@ -62,12 +62,11 @@ func (q Queue) Checked() (checked Queue, problems []string) {
 	return checked, problems
 }
 
-// NewQueue is that of a loop which begins.
+// NewQueue returns the queue of a loop that begins.
 func NewQueue() Queue { return Queue{Pending: []Topic{{Name: Start}}} }
 
-// Next says which hat's turn it is. The topics that woke it stay pending until Done: who was killed goes
-// on with them. warnings say what became of topics that nobody takes. ok is false when no hat is left that
-// may run.
+// Next returns the hat whose turn it is. The topics that woke it stay pending until Done: a killed hat goes on with
+// them. warnings are about topics that no hat takes. ok is false when no hat is left that may run.
 func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 	if len(q.Pending) == 0 {
 		q.Pending = []Topic{{Name: Start}}
@@ -106,7 +105,7 @@ func (r Ring) isGathered(t Topic) bool {
 	return h.Aggregate
 }
 
-// besides are those of the later topics that a hat, which has had some runs, takes in one turn with a topic.
+// besides returns the later topics that a hat, which has had some runs, takes in one turn with a topic.
 func (r Ring) besides(first Topic, h Hat, runs int, later []Topic) (topics []Topic) {
 	most := h.Concurrency - 1
 	if h.Aggregate {
@@ -149,7 +148,7 @@ func (r Ring) Done(q *Queue, h Hat, runs ...Ended) (handed []Topic, warnings []s
 	return handed, warnings
 }
 
-// accept says which topics of a run are handed over. before are those of runs beside it.
+// accept returns the topics of a run that are handed over. before are the topics of runs beside it.
 func (r Ring) accept(q *Queue, h Hat, published, before []Topic) (handed []Topic, warnings []string) {
 	if len(published) == 0 && h.DefaultPublishes != "" {
 		published = []Topic{{Name: h.DefaultPublishes}}
@@ -161,7 +160,7 @@ func (r Ring) accept(q *Queue, h Hat, published, before []Topic) (handed []Topic
 	for _, t := range published {
 		size := len(t.Payload)
 		t.From, t.Payload = h.Name, bounded(t.Payload)
-		if !slices.Contains(before, t) { // who says the same beside another doesn't turn in circles
+		if !slices.Contains(before, t) { // the same topic from parallel runs is no circle
 			if why := r.refuse(q, h, t); why != "" {
 				warnings = append(warnings, why)
 				continue
@@ -223,7 +222,7 @@ func (q *Queue) see(t Topic) int {
 	return 1
 }
 
-// Missing returns those of the topics that nobody has published.
+// Missing returns the topics that nobody has published.
 func (q Queue) Missing(topics []string) []string {
 	var missing []string
 	for _, name := range topics {

@@ -17,7 +17,7 @@ import (
 // A spool is a folder of one run's, with a file in which its programs put topics, a line each. One begins
 // a new line, so what a kill cut off takes no other along.
 const (
-	hatName    = "hat" // who runs, and who there is
+	hatName    = "hat" // the hat that runs, and all hats
 	topicsName = "topics"
 	maxSpool   = 32 << 20 // bytes of it
 )
@@ -87,8 +87,8 @@ func (r Ring) OpenSpool(in string, hat Hat) string {
 	return dir
 }
 
-// TakeSpool returns what programs of a run published, and behind that, what its
-// messages publish besides: who does both means one. Whoever comes later finds no spool.
+// TakeSpool returns the topics that programs of a run published, and after them, its messages' other topics: the same
+// topic by both counts once. It removes the spool.
 func TakeSpool(spool string, said []Topic) (topics []Topic) {
 	if spool == "" {
 		return said

@@ -8,7 +8,8 @@ import (
 // Told is how many of the next tasks are told.
 const Told = 5
 
-// Book is how far a loop's plan is, and what the loop remembers of it. Who changes one makes a new one.
+// Book is the progress of a loop's plan, and the loop's memory of it. Its values never change: a change makes a new
+// one.
 type Book struct {
 	Done  int      `json:"done"`
 	Total int      `json:"total"`

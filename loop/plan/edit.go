@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// Mark is the file with an item's box checked or open. What it is below is opened with it.
+// Mark returns the file with an item's box checked or open. The items above an opened one are opened, too.
 func (p Plan) Mark(id string, checked bool) Plan {
 	p.Items = slices.Clone(p.Items)
 	i := slices.IndexFunc(p.Items, func(it Item) bool { return it.ID == id })

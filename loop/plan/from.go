@@ -105,7 +105,7 @@ type bead struct {
 	}
 }
 
-// readBeads reads the issues of beads, those of the lowest priority first. An epic comes after its children.
+// readBeads reads the issues of beads, the lowest priority first. An epic comes after its children.
 func readBeads(name string, data []byte) (tasks []draft, err error) {
 	var beads []bead
 	at := map[string]int{} // by their ids, from 1; -1: deleted

@@ -151,7 +151,7 @@ func fenceOf(words string) string {
 	return ""
 }
 
-// annotate takes out of a text what is in parentheses for us. What is in code isn't.
+// annotate takes our parentheses out of a text, except in code.
 func (it *Item) annotate(text string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); {

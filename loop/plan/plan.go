@@ -1,9 +1,9 @@
-// Package plan reads a plan: a file of tasks with boxes that a loop works through. It is bytes in, tasks
-// and edited bytes out, and touches no file.
+// Package plan reads a plan: a file of tasks with boxes that a loop works through. It takes bytes, returns tasks and
+// edited bytes, and touches no file.
 //
-// Two formats are read: Markdown with task lists (markdown.go), and a prd.json of user stories (prd.go).
-// All bytes that an edit isn't about stay as they are. What the file says besides is in parentheses
-// behind a task: (verify: COMMAND), (agent: NAME), (after: TASK).
+// Two formats are read: Markdown with task lists (markdown.go), and a prd.json of user stories (prd.go). An edit
+// leaves all other bytes as they are. Annotations stand in parentheses behind a task: (verify: COMMAND), (agent:
+// NAME), (after: TASK).
 package plan
 
 import (
@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// What a plan may be.
+// The bounds of a plan.
 const (
 	MaxBytes = 1 << 20
 	MaxItems = 500
@@ -43,9 +43,9 @@ type Item struct {
 	children []int // indexes in Items, as the next ones
 	parent   int   // -1: none
 	waits    []int
-	rank     int      // those of a lower one come first
+	rank     int      // lower ones come first
 	box      [2]int   // where the box is; of a story without one, where it goes
-	wrong    []string // what can't be read of it
+	wrong    []string // the parts that can't be read
 }
 
 // Problem is what keeps a task from its turn, or can't be understood.
@@ -131,7 +131,7 @@ func (p *Plan) link() {
 	slices.SortStableFunc(p.Problems, func(a, b Problem) int { return a.Line - b.Line })
 }
 
-// short is a text of which no more is told.
+// short cuts a text to the length that is shown.
 func short(text string) string {
 	if runes := []rune(text); len(runes) > maxLine {
 		return string(runes[:maxLine-1]) + "…"
@@ -217,8 +217,8 @@ func (p *Plan) done(i int) bool {
 // IsDone says whether an item is done.
 func (p Plan) IsDone(it Item) bool { return p.done(it.N - 1) }
 
-// Only is the plan as a loop has it that does one task, by its text or its number, with those below it. What comes
-// before that task otherwise isn't waited for. "" is the whole plan.
+// Only returns the plan of a loop that does one task, by its text or its number, with the items below it. Tasks
+// before that one aren't waited for. "" is the whole plan.
 func (p Plan) Only(name string) (Plan, error) {
 	if name == "" {
 		return p, nil
@@ -271,12 +271,12 @@ func (p Plan) All() (tasks []Item) {
 	return tasks
 }
 
-// Tasks are those of them that the loop does.
+// Tasks returns the items that the loop does.
 func (p Plan) Tasks() []Item {
 	return slices.DeleteFunc(p.All(), func(it Item) bool { return !p.does(it) })
 }
 
-// Open are those of them that aren't done.
+// Open returns the tasks that aren't done.
 func (p Plan) Open() []Item { return slices.DeleteFunc(p.Tasks(), p.IsDone) }
 
 // Next is the first open task whose turn it may be.

@@ -19,8 +19,8 @@ func Format(name string) string {
 
 func isPRD(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".json") }
 
-// Review tells of a plan before it is run: its tasks, what is wrong with it, and what its checks would run, each in a
-// line. The texts are as the file has them, not yet safe for a terminal.
+// Review describes a plan before it is run: its tasks, its mistakes, and the commands of its checks, each in a line.
+// The texts are as the file has them, not yet safe for a terminal.
 func (p Plan) Review() string {
 	lines := []string{fmt.Sprintf("%s: %d of %d tasks open", p.Name, len(p.Open()), len(p.Tasks()))}
 	for i, it := range p.Items {

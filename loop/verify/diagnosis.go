@@ -18,7 +18,7 @@ type Diagnostic struct {
 	Line    int    `json:"line"`
 	EndLine int    `json:"endLine"`
 	Column  int    `json:"column"`
-	Source  string `json:"source,omitempty"` // who says so
+	Source  string `json:"source,omitempty"` // the tool that reports it
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message"`
 }
@@ -102,8 +102,8 @@ func JudgeDiagnostics(before, now Diagnosis, edits []Edit) Result {
 	return r
 }
 
-// newErrors are those that the loop made, and those of which nobody can tell. What
-// isn't saved, or being looked at, has none that count.
+// newErrors returns the errors that the loop made, and those that may be either. A file that isn't saved, or is being
+// looked at, has none that count.
 func newErrors(before, now Diagnosis, edits []Edit) (fresh, unsure []Diagnostic) {
 	byPath := map[string]Edit{}
 	for _, e := range edits {

@@ -63,10 +63,10 @@ func (s *scanner) add(raw string) {
 	}
 }
 
-// addProblem adds a place, once. One without a message has that of what failed last.
+// addProblem adds a place, once. A place without a message gets the message of the last failure.
 func (s *scanner) addProblem(p Problem) {
 	if p.Message == "" {
-		p.Message, s.cause = s.cause, "" // what follows is how it came there
+		p.Message, s.cause = s.cause, "" // the next lines are its stack
 	}
 	if p.Message = stream.Line(p.Message, maxMessage); p.Message != "" && len(s.problems) < maxProblems && !slices.Contains(s.problems, p) {
 		s.problems = append(s.problems, p)
@@ -167,6 +167,6 @@ var (
 	place    = lazy.Regexp(`^` + sourceFile + `:(\d{1,9})(?::([1-9]\d{0,8}))?(.*)$`)
 	tscPlace = lazy.Regexp(`^` + sourceFile + `\((\d{1,9})(?:,(\d{1,9}))?\): (error .*)$`) // src/x.ts(3,5): error TS2322: ...
 
-	// remark begins a message that isn't that of a mistake.
+	// remark begins a message that isn't about a mistake.
 	remark = lazy.Regexp(`(?i)^(warning|note:|info:|remark:|hint:|in function|from )`)
 )

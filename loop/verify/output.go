@@ -19,8 +19,8 @@ const (
 	shownLine  = 400     // bytes of a line in an excerpt
 )
 
-// Output takes what a check prints, and keeps of it what counts. What it keeps
-// doesn't grow with it. The zero value is ready.
+// Output reads a check's output and keeps the parts that count. Its size doesn't grow with the output. The zero value
+// is ready.
 type Output struct {
 	mu      sync.Mutex
 	size    int64

@@ -54,7 +54,7 @@ func matches(pattern, parts []string) bool {
 		}
 		reach = next
 	}
-	for i := 1; i <= len(parts); i++ { // what is below a folder is its
+	for i := 1; i <= len(parts); i++ { // a folder's name matches all below it
 		if reach[i] {
 			return true
 		}

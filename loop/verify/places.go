@@ -18,7 +18,7 @@ const maxSearched = 50_000
 // package: such a file is searched for, and found if there is only one.
 func Locate(folder string, problems []Problem) {
 	folder = paths.Real(folder)
-	lost := map[string][]string{} // what was printed, and the files that it may be
+	lost := map[string][]string{} // printed names, and the files that each may be
 	for i, p := range problems {
 		if path, ok := within(folder, p.Path); ok {
 			problems[i].Path = path
@@ -66,13 +66,13 @@ func search(folder string, lost map[string][]string) {
 	seen := 0
 	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if seen++; seen > maxSearched {
-			clear(lost) // what wasn't looked at may have another
+			clear(lost) // files that weren't looked at may have the same name
 			return fs.SkipAll
 		}
 		name := entry.Name()
 		switch {
 		case err != nil || path == folder:
-			return nil // what can't be read has nothing to show
+			return nil // an unreadable file has no places
 		case entry.IsDir() && (strings.HasPrefix(name, ".") || name == "node_modules"):
 			return fs.SkipDir
 		case !entry.Type().IsRegular() || !names[name]:

@@ -59,8 +59,7 @@ func isBelow(folder, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// program is what is run first, as far as its name is plain. Whatever else is missing, the shell says when it comes
-// to it.
+// program returns the program that runs first, as far as its name is plain. The shell reports later ones.
 func (c Check) program() string {
 	switch {
 	case c.Shell == "" && len(c.Command) > 0:

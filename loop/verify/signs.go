@@ -96,8 +96,8 @@ func (s *signs) lookAtOK(word, rest string) {
 	}
 }
 
-// lookAtCount looks at lines that begin with a number: the last one of pytest
-// ("=== 2 passed, 1 skipped in 0.03s ==="), those of mocha, rspec and bun.
+// lookAtCount looks at lines that begin with a number: the last one of pytest ("=== 2 passed, 1 skipped in 0.03s
+// ==="), and those of mocha, rspec and bun.
 func (s *signs) lookAtCount(line string) {
 	line = strings.Trim(line, "= ")
 	if line == "" || line[0] < '0' || line[0] > '9' {

@@ -40,8 +40,8 @@ var habits = []struct {
 
 var isUnittest = regexp.MustCompile(`(?m)^(import|from) unittest\b`).Match
 
-// testsWith says whether a package.json has tests that the package manager runs; "" is the one
-// that nobody has to name. What npm writes into a new file is no test.
+// testsWith says whether a package.json has tests that the package manager runs; "" is npm, the default. The test
+// script that npm writes into a new file is none.
 func testsWith(manager string) func([]byte) bool {
 	return func(data []byte) bool {
 		var file struct {

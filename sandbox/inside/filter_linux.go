@@ -14,7 +14,7 @@ type calls struct {
 	x32                    bool      // others are made with a bit more
 }
 
-// ways has those of a machine, its own first.
+// ways has the calling conventions of a machine, its own first.
 var ways = map[string][]calls{
 	"amd64": {
 		{arch: 0xc000003e, clone: 56, unshare: 272, clone3: 435, keys: [3]uint32{248, 249, 250}, x32: true},
@@ -66,7 +66,7 @@ func filter(alone bool, machine string) (program []instruction) {
 			body = append(body, refuse(number, syscall.EPERM)...)
 		}
 		if alone {
-			body = append(body, refuse(way.clone3, syscall.ENOSYS)...) // its flags can't be seen; who hears that calls clone
+			body = append(body, refuse(way.clone3, syscall.ENOSYS)...) // its flags can't be seen; programs then call clone
 			for _, number := range []uint32{way.clone, way.unshare} {
 				body = append(body, instruction{equal, 0, 4, number}, instruction{load, 0, 0, 16},
 					instruction{bits, 0, 1, newUser}, instruction{say, 0, 0, refused | uint32(syscall.EPERM)}, instruction{say, 0, 0, allowed})

@@ -123,7 +123,7 @@ func printedOf(find Printed) printed {
 	return find()
 }
 
-// has says whether a path leads to one of them, whatever it is called by now.
+// has says whether a path leads to one of them, under any name.
 func (p printed) has(path string) bool {
 	if len(p) == 0 {
 		return false

@@ -15,14 +15,15 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes/stamp"
 )
 
-// A folder may have repositories below it: clones that git ignores, submodules, or some side by side where there is no
-// repository above. The loop's index has their files as those of ordinary folders, and our objects have their contents,
-// so that a loop has one row of snapshots, and a review or an undo is about all of them. Of the repositories
-// themselves nothing is written, and nothing that their configuration names runs: each is only listed, by our own git.
+// A folder may have repositories below it: clones that git ignores, submodules, or some side by side where there is
+// no repository above. The loop's index has their files like the files of ordinary folders, and our objects have
+// their contents, so that a loop has one row of snapshots, and a review or an undo is about all of them. Nothing is
+// written into the repositories themselves, and nothing runs that their configuration names: our own git only lists
+// each.
 //
-// A repository that is there when a process looks at the folder first joins the snapshots, for good. One that a run
-// makes doesn't: an undo of that run would take all its files and leave its .git. Nor does one below a folder whose name begins
-// with a dot, which is some tool's, or one that is too large.
+// A repository that is there when a process first looks at the folder joins the snapshots, for good. One that a run
+// makes doesn't: an undo of that run would remove all its files and leave its .git. A repository below a folder whose
+// name begins with a dot, which is some tool's, or one that is too large, doesn't, either.
 
 const (
 	ofItsOwn = "a repository of its own"

@@ -18,13 +18,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// What a loop keeps has a bound in bytes. Nothing that is kept is thrown away for it: in a repository of the user's
-// only git can do that. Instead each snapshot has a ration, a part of what is left. So the first versions of a large
-// file are kept, then none, and at the loop's end its last one, for which half of the rest is there. Small files fit
+// The snapshots of a loop have a bound in bytes. Nothing stored is thrown away for it: in a repository of the user's
+// only git can do that. Instead each snapshot has a ration, a part of the rest. So the first versions of a large file
+// are stored, then none, and at the loop's end its last one, for which half of the rest is there. Small files fit
 // into a ration as long as there is one: files are taken in the order of their sizes.
 //
-// A file that git doesn't know and that was left out once stays out. To take it later, in the snapshot of an
-// iteration, would say that the iteration made it, and an undo would remove it.
+// A file that git doesn't know and that was left out once stays out. If the snapshot of a later iteration took it,
+// that iteration would seem to have made it, and an undo would remove it.
 
 const (
 	// maxTotal bounds what one snapshot adds, in bytes: nobody means a loop to copy a disk.
@@ -43,7 +43,7 @@ type ration struct {
 	one   int64 // how large a file may be that git doesn't know; 0: as large as any
 }
 
-// unbounded is what has to be kept, whatever it is: else an undo would lose it.
+// unbounded is the ration of snapshots that must be complete: an undo would lose files otherwise.
 var unbounded = ration{fresh: maxTotal, again: maxTotal}
 
 // ration says what the next snapshot may add.

@@ -49,8 +49,8 @@ type index struct {
 	printed printed         // files as found for this snapshot
 	theirs  map[string]bool // files that this snapshot doesn't look at, as they are the user's
 
-	aside    map[string]bool // what was left out once; nil: not read yet
-	deferred map[string]bool // what was left out by the last look for want of room
+	aside    map[string]bool // files that were left out once; nil: not read yet
+	deferred map[string]bool // files that the last look left out for want of room
 	left     uint64          // sums up what the last look has left out
 	blind    bool            // and some of it can't be summed up
 	isQuick  bool            // one git looks at the folder fast enough

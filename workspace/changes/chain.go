@@ -126,7 +126,7 @@ func (l *list) append(st snapshot) {
 	l.own = append(l.own, st)
 }
 
-// shorten moves the oldest out of a long list, together with those of older lists that are no longer than what moves. It
+// shorten moves the oldest snapshots out of a long list, together with older lists that are no longer than that. It
 // returns the lists that are gone by that, once the loop's list is written.
 func (s *archive) shorten(l *list) (gone []older, err error) {
 	if len(l.own) < 2*perOlder {
@@ -158,8 +158,8 @@ func (s *archive) shorten(l *list) (gone []older, err error) {
 	return gone, err
 }
 
-// inOlder are the snapshots of an older list up to the one that the next list begins with: who was killed while two
-// became one has left both.
+// inOlder returns the snapshots of an older list up to the one that the next list begins with: a kill while two
+// became one leaves both.
 func (s *archive) inOlder(o older, next snapshot) ([]snapshot, error) {
 	text, err := regular.Read(filepath.Join(s.home, olderName(o.place)), regular.Long)
 	own := readList(string(text)).own

@@ -24,7 +24,7 @@ import (
 
 // Options say how snapshots are made.
 type Options struct {
-	Keep    time.Duration // how long those of a loop stay; 0: none are made
+	Keep    time.Duration // how long a loop's snapshots stay; 0: none are made
 	MaxFile int64         // bytes; a larger file is only noted. 0: no limit
 	MaxKept int64         // bytes that a loop keeps at most; see bound.go for what stays. 0: no limit
 	Skip    []string      // beginnings of paths in the folder that are nobody's work
@@ -53,7 +53,7 @@ var (
 type Store struct {
 	Snapshots *Snapshots // takes them
 	Diff      Diff       // compares them, and reads in them
-	Review    Review     // what of them the user has reviewed
+	Review    Review     // the files that the user has reviewed
 	Undoer    *Undoer    // takes back what they brought
 	Checkouts Checkouts  // copies of one, for agents side by side
 
@@ -214,7 +214,7 @@ func Find(folder, loopID string, o Options) (*Store, error) {
 			continue
 		}
 		home := filepath.Join(dir, entry.Name())
-		_, noneErr := os.Stat(filepath.Join(home, tipName)) // whose time is that of an undo, maybe
+		_, noneErr := os.Stat(filepath.Join(home, tipName)) // its time is maybe an undo's
 		info, err := os.Stat(filepath.Join(home, bookName))
 		if cmp.Or(noneErr, err) != nil || found != nil && !info.ModTime().After(newest) {
 			continue
@@ -311,8 +311,8 @@ func (s *archive) useOwn() error {
 	return nil
 }
 
-// SaveNote keeps what its caller has to remember of the loop, for as long as there
-// are snapshots. The name is that of a file, and none of ours.
+// SaveNote stores a note of its caller's about the loop, for as long as there are snapshots. The name is a file's
+// name, and none of ours.
 func (s *Store) SaveNote(name string, data []byte) error { return s.in.writeOwn("note-"+name, data) }
 
 // Note reads what was saved.

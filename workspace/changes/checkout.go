@@ -49,8 +49,8 @@ func CanCheckOut(ctx context.Context, folder string, o Options) error {
 // Checkouts are copies of a snapshot's files, whose work comes into the folder.
 type Checkouts struct{ snaps *Snapshots }
 
-// Make makes a checkout of a snapshot's tree in dir, which isn't there yet. What belongs to it besides is beside it, with
-// dir as the beginning of its name.
+// Make makes a checkout of a snapshot's tree in dir, which must not exist yet. Its other files are beside it; their
+// names begin with dir's.
 func (c Checkouts) Make(ctx context.Context, dir, tree string) (*Checkout, error) {
 	from := c.snaps.in
 	if from.book.Own {
@@ -121,7 +121,7 @@ func (c *Checkout) fillGit(ctx context.Context) error {
 type Work struct {
 	Tree  string
 	Paths []string // that differ from what it began with, in the loop's folder
-	Notes []string // what isn't in it and why, as Taken.Notes
+	Notes []string // what isn't in it, and why, as Taken.Notes
 }
 
 // Work looks at the checkout as it is now.
@@ -196,7 +196,7 @@ func (c Checkouts) Land(ctx context.Context, n int, base string, works []Work, b
 	if len(p.then) > 0 {
 		err = p.write(ctx)
 	}
-	for i, w := range works { // what was changed in this moment
+	for i, w := range works { // files that were changed in this moment
 		for _, r := range p.reasons() {
 			if len(refused[i]) == 0 && slices.Contains(w.Paths, r.Path) {
 				refused[i] = []Refusal{r}

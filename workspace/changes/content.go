@@ -60,8 +60,8 @@ func (d Diff) ContentBefore(ctx context.Context, n int, path string) (Content, e
 	})
 }
 
-// read reads a file of the tree that is chosen; of none: as far as the user has kept it. How large it is is known before
-// it is read; what a filter makes of it isn't.
+// read reads a file of the chosen tree; without one: of the state that the user has reviewed. Its size is known
+// before it is read; the size after a filter isn't.
 func (d Diff) read(ctx context.Context, path string, treeFor func(snapshots []snapshot, name string) (string, error)) (Content, error) {
 	within, snapshots, err := d.chosen(ctx, []string{path})
 	if err == nil && len(within) == 0 {
@@ -102,9 +102,8 @@ func (d Diff) read(ctx context.Context, path string, treeFor func(snapshots []sn
 	return Content{Data: data}, err
 }
 
-// WritePatch writes what changed into a file beside the snapshots, for people to
-// read, and returns its path. head is its first line. What is behind MaxContent
-// bytes is left out, and its last line says so.
+// WritePatch writes the changes into a file beside the snapshots, for people to read, and returns its path. head is
+// its first line. Text behind MaxContent bytes is left out, and the last line says so.
 func (d Diff) WritePatch(ctx context.Context, r Range, paths []string, head string) (string, error) {
 	patch, all, err := d.Text(ctx, r, paths, MaxContent)
 	if err != nil {

@@ -18,7 +18,7 @@ type Diff struct{ in *archive }
 // Status says what became of a file.
 type Status string
 
-// What becomes of files.
+// The kinds of changes of files.
 const (
 	Added    Status = "added"
 	Modified Status = "modified"
@@ -52,8 +52,7 @@ func Sum(files []File) Summary {
 	return sum
 }
 
-// Range chooses snapshots: what changed between the ends of two iterations, 0
-// being the start, and Latest what is there now.
+// Range chooses snapshots: the changes between the ends of two iterations. 0 is the start, and Latest the present.
 type Range struct{ From, To int }
 
 // Latest as a Range's To is the last snapshot.

@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// ownSettings win over those of the user and of the repository, beside those of all our gits.
+// ownSettings win over the user's and the repository's, beside the settings of all our gits.
 var ownSettings = []string{"core.logAllRefUpdates=false", "i18n.commitEncoding=UTF-8"}
 
 var ownEnv = []string{

@@ -17,9 +17,7 @@ type Place struct {
 // maxPlaces bounds the places of one file: nobody walks through more.
 const maxPlaces = 100
 
-// Places finds where text files changed, by path. Other changes have no place.
-//
-// Errors: those of Files.
+// Places finds where text files changed, by path. Other changes have no place. Its errors are those of Files.
 func (d Diff) Places(ctx context.Context, r Range, paths []string) (map[string][]Place, error) {
 	from, to, within, err := d.ends(ctx, r, paths)
 	if err != nil {

@@ -56,7 +56,7 @@ func All(o Options) (all []Stored, err error) {
 		s.ChangedAt = info.ModTime()
 		if store, err := open(program, s.Path); err == nil {
 			s.LoopID, s.Folder = store.in.id, store.in.book.Folder
-			last, _ := store.in.tip() // what can't be read counts nothing
+			last, _ := store.in.tip() // an unreadable one counts nothing
 			s.Bytes = last.spent
 		}
 		all = append(all, s)

@@ -21,8 +21,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes/stamp"
 )
 
-// write makes files what they shall be. What it finds otherwise than the
-// snapshot of a moment ago has it is refused.
+// write writes the files. It refuses a file that isn't as the snapshot of a moment ago has it.
 func (p *restoration) write(ctx context.Context) error {
 	root, err := regular.OpenRoot(p.in.book.Folder)
 	if err != nil {
@@ -149,8 +148,7 @@ func (w *writer) clearWay(name string, build bool) (why string) {
 	return ""
 }
 
-// order is deletions first, the deepest of them before: what comes may need
-// their places.
+// order puts deletions first, the deepest before: new files may need their places.
 func (w *writer) order(p *restoration) []string {
 	names := slices.Sorted(maps.Keys(p.then))
 	var gone, come []string

@@ -24,10 +24,10 @@ import (
 // Names in a loop's own folder.
 const (
 	indexName   = "index"
-	tipName     = "tip"     // the last snapshot; its time is that of the loop's last change
+	tipName     = "tip"     // the last snapshot; its time is the time of the loop's last change
 	pendingName = "tip.new" // the same until the ref leads to it
 	begunName   = "begun"   // there while the index may have more than the last snapshot
-	worksName   = "works"   // what an undo has under its hands
+	worksName   = "works"   // the files that an undo is writing
 
 	exportName, mergeName = "export-", "merge" // beginnings of what it needs for a moment
 )
@@ -49,8 +49,8 @@ type Taken struct {
 	again bool // something failed that may not fail another time
 }
 
-// tip is the last snapshot: the tree that lists them all, its own, what the first one holds, and how many bytes all of
-// them have added.
+// tip is the last snapshot: the tree that lists all snapshots, its own tree, the text of the list, and how many bytes
+// all of them have added.
 type tip struct {
 	list, tree, listing string
 	spent               int64
@@ -80,8 +80,8 @@ func (s *Snapshots) obey(o Options, theirs Printed) {
 // Report tells how far the first snapshot is.
 func (s *Snapshots) Report(to *survey.Survey) { s.files.survey = to }
 
-// Start makes a snapshot of the folder as it is before iteration n. What changed
-// since the one before is nobody's iteration's.
+// Start makes a snapshot of the folder as it is before iteration n. Changes since the one before belong to no
+// iteration.
 func (s *Snapshots) Start(ctx context.Context) (Taken, error) {
 	return s.record(ctx, snapshot{Kind: kindBetween})
 }
@@ -250,8 +250,8 @@ func (s *Snapshots) takeWithGit(ctx context.Context, last tip, next snapshot) (t
 	return taken, made, err
 }
 
-// keep writes a tree down as the last snapshot: all that there is to know of it, the ref by which git keeps it, and only
-// then that it is the last one. Who is killed before the ref has made none, and it is settled behind it.
+// keep stores a tree as the last snapshot: its data, the ref by which git keeps it, and only then that it is the last
+// one. A kill before the ref leaves none; after that it is settled later.
 func (s *archive) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
 	l := readList(last.listing)
 	gone, err := s.shorten(&l)
@@ -314,8 +314,8 @@ func (s *archive) tip() (tip, error) {
 	return last, nil
 }
 
-// pending is the last snapshot while it is still to be settled, as its ref says: whoever made it was killed, or is about
-// to do so.
+// pending returns the last snapshot while it has to be settled, as its ref says: its maker was killed, or is about to
+// settle it.
 func pending(g git.Git, home, refs string) (tip, bool) {
 	made, err := readTip(filepath.Join(home, pendingName))
 	if err != nil {

@@ -20,10 +20,10 @@ type Touched struct {
 	before, now version
 }
 
-// Touched lists the files that iterations and runs that were cut off changed, by path. What the user changed
-// isn't the loop's, and a file that is again as it was found isn't changed.
+// Touched lists the files that iterations, and runs that were cut off, changed, by path. The user's changes aren't
+// among them, nor is a file that is again as it was found.
 //
-// Errors: ErrNone, and what git says.
+// Errors: ErrNone, and git's.
 func (d Diff) Touched(ctx context.Context) ([]Touched, error) {
 	snapshots, err := d.in.snapshots()
 	if err != nil {
@@ -36,7 +36,7 @@ func (d Diff) Touched(ctx context.Context) ([]Touched, error) {
 	touched := map[string]Touched{}
 	for i, changed := range each {
 		kind := snapshots[i+1].Kind
-		byLoop := kind == kindIteration || kind == kindCutOff // whatever its number
+		byLoop := kind == kindIteration || kind == kindCutOff // with any number
 		for path, e := range changed {
 			t, ok := touched[path]
 			switch {

@@ -65,10 +65,8 @@ type Undoer struct {
 	MayWrite func() error
 }
 
-// Undo takes back what iterations changed, file by file. What the user did
-// elsewhere in a file stays; a file where both did something in the same place
-// is refused, or gets conflict markers. It begins with a snapshot, so nothing is
-// lost.
+// Undo undoes what iterations changed, file by file. The user's changes elsewhere in a file stay; a file where both
+// changed the same place is refused, or gets conflict markers. It begins with a snapshot, so nothing is lost.
 func (b *Undoer) Undo(ctx context.Context, u Undo) (Undone, error) {
 	if err := b.bothNames(ctx, &u); err != nil {
 		return Undone{}, err
@@ -106,7 +104,7 @@ func (b *Undoer) bothNames(ctx context.Context, u *Undo) error {
 // ErrNothingToRedo says that no undo is left to be taken back.
 var ErrNothingToRedo = errors.New("there is no undo to take back")
 
-// Redo takes back the last undo that wasn't yet; a dry run writes nothing.
+// Redo undoes the last undo that wasn't redone yet; a dry run writes nothing.
 //
 // Errors: ErrNothingToRedo, and those of Undo.
 func (b *Undoer) Redo(ctx context.Context, dryRun bool) (Undone, error) {
@@ -198,8 +196,8 @@ func (b *Undoer) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(
 	return done, err
 }
 
-// hasHeadMoved says whether HEAD was moved in a second behind that of a snapshot, in the repository of one of the files.
-// Where that keeps no reflog, nobody knows.
+// hasHeadMoved says whether HEAD was moved in a later second than a snapshot's, in the repository of one of the files.
+// It is false in a repository without a reflog.
 func (b *Undoer) hasHeadMoved(ctx context.Context, files map[string]version, since snapshot) bool {
 	repositories := map[string]git.Git{}
 	for path := range files {

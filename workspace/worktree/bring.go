@@ -62,7 +62,7 @@ func CheckName(name string) string {
 	return ""
 }
 
-// bring brings one. What can't be is noted, but for want of space or the like.
+// bring brings one entry. A failure is noted; one for want of space or the like is an error.
 func (b bringer) bring(name, how string, do func(name string) error) error {
 	leave := func(why string) error {
 		b.note(fmt.Sprintf("%s is not %s into the worktree: %s", name, how, why))

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
-// changesMessage is that of the commit of what wasn't committed.
+// changesMessage is the message of the commit of uncommitted files.
 const changesMessage = "Work in progress, as the loop found it"
 
 // hidden are the paths from the top that agents may not read.

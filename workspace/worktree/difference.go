@@ -70,16 +70,15 @@ func (l *landing) base(ctx context.Context) (string, error) {
 	return base, err
 }
 
-// Settle commits what isn't committed in a worktree on the loop's branch, and lands nothing. What
-// the branch has since it left the user's is written to a file as a bundle of git's, where one is
-// named. Errors are those of Land.
+// Settle commits uncommitted files of a worktree on the loop's branch, and lands nothing. If a bundle is named, the
+// branch's work since it left the user's is written there, as git's bundle. Its errors are those of Land.
 func Settle(ctx context.Context, t Tree, o LandOptions, bundle string) error {
 	l, release, err := prepare(ctx, t, o)
 	if err != nil {
 		return err
 	}
 	defer release()
-	l.onto = l.at // what is committed belongs on top of that
+	l.onto = l.at // uncommitted files belong on top of that
 	l.signs(ctx)
 	if err := l.lookAtTree(ctx); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// holdLanding keeps other landings out of a repository. What git starts meanwhile
-// holds the lock too: one that outlives us finishes before the next landing looks.
+// holdLanding keeps other landings out of a repository. Programs that git starts hold the lock, too: one that
+// outlives us finishes before the next landing looks.
 func holdLanding(ctx context.Context, common string) (home string, lock *os.File, release func(), err error) {
 	dir, err := paths.State("landing")
 	if err != nil {
@@ -112,8 +112,7 @@ func (l *landing) settle(ctx context.Context) error {
 		return err
 	}
 	l.at = l.tip
-	// The worktree's index is still that of the old tip: what was just committed would show as a change
-	// that takes it back.
+	// The worktree's index still has the old tip: the new commit would show as a change that reverts it.
 	_, err := l.own.Run(ctx, nil, "reset", "--quiet")
 	return err
 }
@@ -163,7 +162,7 @@ func (l *landing) remove(ctx context.Context, past Past) (stays string) {
 	if err := rec.undo(); err != nil {
 		return err.Error()
 	}
-	if rec.Made { // what git noted of the branch; there may be nothing
+	if rec.Made { // git's notes of the branch; there may be none
 		_, _ = l.user.Run(ctx, nil, "config", "--local", "--remove-section", "branch."+l.tree.Branch)
 	}
 	return ""

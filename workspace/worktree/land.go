@@ -57,20 +57,18 @@ type landing struct {
 	common string  // git's folder
 
 	head, into string // the user's commit and branch
-	onto       string // what it lands on: head, or what others make of that which land first
+	onto       string // the commit it lands on: head, or the landings before it
 	at         string // where the loop's branch is
 	tip        string // at, or a commit of what isn't committed on top of it
 	left       leftover
 	sign       []string
 }
 
-// Land brings the loop's branch to the branch that is checked out in the
-// repository's work tree, and removes the worktree. The merge is computed without
-// touching anything; then git itself moves the user's branch forward, which it
-// refuses where that would touch work that isn't committed.
+// Land merges the loop's branch into the branch that is checked out in the repository's work tree, and removes the
+// worktree. The merge is computed without touching anything; then git itself moves the user's branch forward, which
+// it refuses where that would touch uncommitted work.
 //
-// Errors: *Refused, and what git or the system says. Both change nothing: what was
-// begun before is finished or taken back by the next landing.
+// Errors: *Refused, git's and the system's. All change nothing: the next landing finishes or reverts what was begun.
 func Land(ctx context.Context, t Tree, o LandOptions) (Landed, error) {
 	o.How = cmp.Or(o.How, HowMerge)
 	l, release, err := prepare(ctx, t, o)
@@ -78,7 +76,7 @@ func Land(ctx context.Context, t Tree, o LandOptions) (Landed, error) {
 		return Landed{}, err
 	}
 	defer release()
-	// The user's side first: what is in the way there is found before a commit is made of the worktree's files.
+	// The user's side first: obstacles there are found before a commit is made of the worktree's files.
 	if err := l.lookAtUser(ctx, t); err != nil {
 		return Landed{}, err
 	}
@@ -344,14 +342,14 @@ func (l *landing) advance(ctx context.Context, commit, what string) error {
 	if err != nil {
 		return err
 	}
-	// What is there already as it would land (by a landing that was cut off) isn't in its own way.
+	// Files that a cut-off landing has left as they would land aren't in its way.
 	same, _, err := l.compareUser(ctx, trial, commit)
 	if err == nil && len(same) > 0 {
 		err = l.user.Stage(ctx, same)
 	}
 	if err == nil {
-		// What the user has set for merges into the branch (--no-ff, say) would make a commit that was never computed. git
-		// overwrites ignored files unless told otherwise, and they may be the user's only copy.
+		// The user's settings for merges into the branch (--no-ff, say) would make a commit that was never
+		// computed. git overwrites ignored files unless told otherwise, and they may be the user's only copy.
 		_, err = l.user.With("GIT_REFLOG_ACTION=ralph-lsp land "+what).Run(ctx, nil,
 			"-c", "branch."+l.into+".mergeOptions=", "merge", "--quiet", "--ff-only", "--no-overwrite-ignore", commit)
 	}

@@ -60,7 +60,7 @@ func LandRow(ctx context.Context, trees []Tree, o LandOptions, some bool) (Row, 
 	return row, nil
 }
 
-// what names the branches that bring something.
+// what returns the names of the branches that bring something.
 func (r Row) what() string {
 	brings := slices.DeleteFunc(slices.Clone(r.Landed), func(l Landed) bool { return l.Already })
 	if len(brings) == 1 {

@@ -14,7 +14,7 @@ import (
 // leftover is what isn't committed in a worktree.
 type leftover struct {
 	tree  string   // with it
-	paths []string // what it has, in order; none: the tree is that of the last commit
+	paths []string // its paths, in order; none: the tree is the last commit's
 	other []string // repositories within, which no commit can keep
 }
 

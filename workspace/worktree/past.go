@@ -17,7 +17,7 @@ import (
 type Fate string
 
 const (
-	FateMade      Fate = "made" // and no more is known of it
+	FateMade      Fate = "made" // and nothing else is known of it
 	FateLanded    Fate = "landed"
 	FateDiscarded Fate = "discarded"
 )
@@ -97,7 +97,7 @@ func readPast(common string) string {
 	return string(data[:n])
 }
 
-// openPast opens the file. What else may have been planted in its place isn't opened.
+// openPast opens the file. A planted entry of another kind isn't opened.
 func openPast(common string, flag int) (*os.File, error) {
 	root, err := regular.OpenRoot(common)
 	if err != nil {

@@ -84,8 +84,8 @@ func (rec *record) create() (err error) {
 	return err
 }
 
-// write takes down what is known. What a kill cuts off can't be read, and no tree was
-// begun by then; later writes are as long as the first.
+// write stores the record. A record that a kill cut off can't be read, and no tree was begun by then; later writes
+// are as long as the first.
 func (rec *record) write() error {
 	data, err := json.Marshal(rec)
 	if err == nil {
@@ -104,7 +104,7 @@ func (rec *record) remove() error {
 	}
 	os.Remove(rec.indexFile())
 	os.Remove(rec.indexFile() + ".lock")
-	err := rec.lock.Truncate(0) // what says nothing removes nothing, should it stay
+	err := rec.lock.Truncate(0) // an empty record removes nothing, should it stay
 	rec.lock.Close()
 	rec.lock = nil
 	err = errors.Join(err, os.Remove(rec.file()))
@@ -114,8 +114,8 @@ func (rec *record) remove() error {
 	return nil
 }
 
-// isSound says whether a record that was read is one that we wrote: whoever can write
-// into the repository can write one, and nothing but a tree's goes by it.
+// isSound says whether a record is one that we wrote. Any program that can write into the repository can write one;
+// it affects only a tree.
 func (rec *record) isSound(id string) bool {
 	return rec.ID == id && id != "." && id != ".." && filepath.Base(rec.Path) == id && filepath.IsAbs(rec.Path) &&
 		filepath.IsLocal(rec.Branch) && filepath.Clean(rec.Branch) == filepath.FromSlash(rec.Branch) && isObject(rec.Base)
@@ -157,9 +157,8 @@ func (r repo) clean() error {
 	return nil
 }
 
-// undo takes away what there is of the tree, and then the record. What isn't ours stays:
-// only a folder that git's own folder for this tree names is removed, and only a branch
-// that is where it began.
+// undo removes the rest of the tree, and then the record. Only a folder that git's own folder for this tree names is
+// removed, and only a branch that is where it began.
 func (rec *record) undo() error {
 	if at := linkOf(rec.Path); at == paths.Real(rec.admin()) || rec.isBegun() {
 		if err := empty(rec.Path); err != nil {
@@ -240,8 +239,8 @@ func removeEmpty(path string) {
 	}
 }
 
-// empty removes all of a tree but the file that says whose it is, and that last. What a
-// program writes there that is about to be ended is waited for.
+// empty removes all of a tree but the file with its owner, and that last. It waits for programs that still write
+// there and are about to end.
 func empty(path string) error {
 	for tries := 0; ; tries++ {
 		entries, err := os.ReadDir(path)

@@ -58,7 +58,7 @@ func (e *Error) Error() string { return "no worktree: " + e.Why + "; " + e.Fix }
 // Making is a tree that isn't whole before Done.
 type Making struct {
 	Tree
-	Notes  []string // what the user should know
+	Notes  []string // notes for the user
 	record *record
 }
 
@@ -79,9 +79,7 @@ func Preview(ctx context.Context, o Options) (Tree, error) {
 	return t, err
 }
 
-// Add makes a tree. Done or Drop has to follow.
-//
-// Errors: those of Preview.
+// Add makes a tree. Done or Drop has to follow. Its errors are those of Preview.
 func Add(ctx context.Context, o Options) (*Making, error) {
 	r, err := open(ctx, o.Folder)
 	if err != nil {

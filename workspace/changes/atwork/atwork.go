@@ -1,5 +1,5 @@
-// Package atwork says that an agent is at work in a folder, and outlives it: what a run did that was cut off is told from
-// what its user has done since, as far as anybody can tell.
+// Package atwork marks that an agent is at work in a folder, and outlives the process: it tells the changes of a run
+// that was cut off from the user's later ones, as far as anybody can.
 package atwork
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
-// Mark is that of one loop. Home is where its files are.
+// Mark is the mark of one loop. Home is the folder of its files.
 type Mark struct{ Home string }
 
 const (

@@ -48,7 +48,7 @@ func (s Stamp) Same(older Stamp) bool {
 	return s.Sum != 0 && s.Sum == older.Sum && older.taken.UnixNano()-older.newest > int64(tick)
 }
 
-// Seed is that of all sums of this process.
+// Seed is the seed of all sums of this process.
 var Seed = maphash.MakeSeed()
 
 // Of makes a stamp of a folder, but for what skips says, by full paths and those in the folder with slashes; the
@@ -107,8 +107,8 @@ func (s *Stamp) Add(path string, t Trace) {
 // maxRefs bounds how many files are looked at for a repository's commits.
 const maxRefs = 4000
 
-// AddRefs adds a repository's branches, tags and what HEAD is, but for our own refs. common is where the refs are: those
-// of a worktree are another repository's.
+// AddRefs adds a repository's branches, tags and HEAD, but for our own refs. common is where the refs are: a
+// worktree's are in another repository.
 func (s *Stamp) AddRefs(gitDir, common string) {
 	look := func(path string) {
 		if t, err := TraceOf(path); err == nil {

@@ -35,7 +35,7 @@ func TraceOf(path string) (Trace, error) {
 		return Trace{}, err
 	}
 	t := Trace{Mode: uint32(info.Mode()), IsDir: info.IsDir(), Size: info.Size(), Modified: info.ModTime().UnixNano()}
-	t.Changed = t.Modified // where the disk knows no more
+	t.Changed = t.Modified // where the disk has no other time
 	var basic basicInfo
 	if windows.GetFileInformationByHandleEx(handle, windows.FileBasicInfo, (*byte)(unsafe.Pointer(&basic)),
 		uint32(unsafe.Sizeof(basic))) == nil && basic.changed > 0 {
