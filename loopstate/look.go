@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -70,6 +71,23 @@ func stateOf(info fs.FileInfo) fileState {
 		return fileState{}
 	}
 	return fileState{exists: true, size: info.Size(), modified: info.ModTime().UnixNano()}
+}
+
+// Stamp is what hardly stays where it changes how the loop in a folder stands.
+type Stamp struct {
+	folder bool // it is there
+	state  fileState
+}
+
+// StampOf is that of a folder. ok is false where a process drives the loop, or has left a lock: that has to be looked at.
+func StampOf(folder string) (s Stamp, ok bool) {
+	info, err := os.Stat(folder)
+	s.folder = err == nil && info.IsDir()
+	if info, err = os.Stat(filepath.Join(folder, Name)); err == nil {
+		s.state = stateOf(info)
+	}
+	_, err = os.Lstat(filepath.Join(folder, lockName))
+	return s, errors.Is(err, fs.ErrNotExist)
 }
 
 // quiet returns for how long a file has been as it is now. A file's own time is

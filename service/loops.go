@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
@@ -56,13 +57,34 @@ func orPast(s loop.Status, e registry.Entry) loop.Status {
 // shownFor is how long a loop is listed that is over for good.
 const shownFor = 7 * 24 * time.Hour
 
+// Loops are those of a Lister.
+func (s *Service) Loops() []loop.Status { return new(Lister).Loops() }
+
+// Lister lists loops again and again, and looks only at folders and files that have changed since. Its method may be
+// called at the same time.
+type Lister struct {
+	mu   sync.Mutex
+	look registry.Look
+	in   map[string]standing // by folder
+}
+
+// standing is how the loop stood in a folder.
+type standing struct {
+	stamp  loopstate.Stamp
+	isSure bool // as long as the stamp and the last loop there are the same
+	last   registry.Entry
+	status loop.Status
+}
+
 // Loops are the loops of all folders that run, can go on or ended lately: those first that failed
 // or ask, then those at work, then those that ended; of each kind those that changed last.
-func (s *Service) Loops() (loops []loop.Status) {
-	lately, last := registry.All()
-	in := standingIn(lately, last)
+func (l *Lister) Loops() (loops []loop.Status) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lately, last := l.look.All()
+	l.in = standingIn(lately, last, l.in)
 	for _, e := range lately {
-		now := orPast(in[e.Folder], e)
+		now := orPast(l.in[e.Folder].status, e)
 		isOver := now.State == wire.StateIdle
 		if !isOver || now.Last != nil && time.Since(e.EndedAt) < shownFor {
 			loops = append(loops, now)
@@ -73,22 +95,22 @@ func (s *Service) Loops() (loops []loop.Status) {
 }
 
 // standingIn is how the loop stands in each folder of these loops: there may be hundreds of them, so several are looked
-// at at once, and one that had a thousand loops is looked at once.
-func standingIn(lately []registry.Entry, last map[string]registry.Entry) map[string]loop.Status {
-	in := map[string]loop.Status{}
+// at at once, and one that had a thousand loops is looked at once. before is what was seen the last time.
+func standingIn(lately []registry.Entry, last map[string]registry.Entry, before map[string]standing) map[string]standing {
+	in := map[string]standing{}
 	var folders []string
 	for _, e := range lately {
 		if _, isDouble := in[e.Folder]; !isDouble {
-			in[e.Folder], folders = loop.Status{}, append(folders, e.Folder)
+			in[e.Folder], folders = standing{}, append(folders, e.Folder)
 		}
 	}
-	seen := make([]loop.Status, len(folders))
+	seen := make([]standing, len(folders))
 	var next atomic.Int64
 	var looking sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		looking.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
-				seen[i], _ = loopWith(folders[i], func() registry.Entry { return last[folders[i]] })
+				seen[i] = before[folders[i]].again(folders[i], last[folders[i]])
 			}
 		})
 	}
@@ -97,6 +119,16 @@ func standingIn(lately []registry.Entry, last map[string]registry.Entry) map[str
 		in[folder] = seen[i]
 	}
 	return in
+}
+
+// again looks at a folder whose last loop is known, unless nothing has changed there.
+func (s standing) again(folder string, last registry.Entry) standing {
+	stamp, isSure := loopstate.StampOf(folder)
+	if isSure && s.isSure && stamp == s.stamp && last.IsSame(s.last) {
+		return s
+	}
+	status, err := loopWith(folder, func() registry.Entry { return last })
+	return standing{stamp, isSure && err == nil, last, status}
 }
 
 // LoopsInTrees are those in the worktrees of a folder's repository, and the worktrees whose loops are

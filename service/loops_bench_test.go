@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
@@ -32,10 +33,14 @@ func BenchmarkLoops(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			for b.Loop() {
-				if n := len(new(Service).Loops()); n == 0 {
-					b.Fatal(n)
-				}
+			for name, loops := range map[string]func() []loop.Status{"once": new(Service).Loops, "again": new(Lister).Loops} {
+				b.Run(name, func(b *testing.B) {
+					for b.Loop() {
+						if n := len(loops()); n == 0 {
+							b.Fatal(n)
+						}
+					}
+				})
 			}
 		})
 	}

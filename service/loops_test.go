@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -30,6 +33,7 @@ func TestAListOfLoopsIsNeverStale(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	again := new(Lister)
 	for _, limit := range []int{0, 100, 200, 0} { // what a state file says; 0: there is none
 		for i := range loops {
 			file := filepath.Join(dir, strconv.Itoa(i), ".pi", "ralph-loop.local.md")
@@ -42,7 +46,10 @@ func TestAListOfLoopsIsNeverStale(t *testing.T) {
 				}
 			}
 		}
-		seen := new(Service).Loops()
+		seen := again.Loops()
+		if diff := cmp.Diff(new(Service).Loops(), seen, cmpopts.IgnoreFields(loop.Status{}, "Elapsed")); diff != "" {
+			t.Error(diff)
+		}
 		if len(seen) != loops {
 			t.Fatalf("%d of %d loops are listed", len(seen), loops)
 		}
@@ -58,6 +65,62 @@ func TestAListOfLoopsIsNeverStale(t *testing.T) {
 			if s.State != wantState || s.Limits.MaxIterations != want {
 				t.Errorf("%s is %s with %d, want %s with %d", s.LoopID, s.State, s.Limits.MaxIterations, wantState, want)
 			}
+		}
+	}
+}
+
+// Who lists again and again sees what others do meanwhile, and reads nothing that is as it was.
+func TestAListerSeesWhatChanges(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv(paths.EnvState, state)
+	dir := paths.Real(t.TempDir())
+	entry := func(id, prompt string) registry.Entry {
+		return registry.Entry{LoopID: id, Folder: filepath.Join(dir, id), EndedAt: time.Now(), End: []byte(`{"stopReason":"max_iterations"}`),
+			State: "---\nactive: true\niteration: 4\nloop_id: " + id + "\n---\n\n" + prompt + "\n"}
+	}
+	ok := func(errs ...error) {
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := func(id string) string {
+		return filepath.Join(state, "loops", paths.LoopName(filepath.Join(dir, id), id), registry.FileName)
+	}
+	l := new(Lister)
+	for _, step := range []struct {
+		name string
+		do   func()
+		want string // the id, state and title of each
+	}{
+		{"none", func() {}, ""},
+		{"one", func() { ok(os.MkdirAll(filepath.Join(dir, "a"), 0o700), registry.Set(entry("a", "Build it"))) }, "a ended Build it"},
+		{"another", func() { ok(os.MkdirAll(filepath.Join(dir, "b"), 0o700), registry.Set(entry("b", "Build it"))) }, "b ended Build it, a ended Build it"},
+		{"what looks as it was isn't read", func() {
+			info, err := os.Stat(file("a"))
+			data, readErr := os.ReadFile(file("a"))
+			ok(err, readErr, os.WriteFile(file("a"), []byte(strings.Replace(string(data), "Build", "BUILD", -1)), 0o600), os.Chtimes(file("a"), info.ModTime(), info.ModTime()))
+		}, "b ended Build it, a ended Build it"},
+		{"one is driven again", func() {
+			ok(registry.Set(entry("a", "Mend it")))
+		}, "a ended Mend it, b ended Build it"},
+		{"one is discarded", func() {
+			e, _ := registry.Find("a")
+			ok(registry.GiveUp(e))
+		}, "b ended Build it, a idle "},
+		{"a state file is there", func() {
+			ok(os.Mkdir(filepath.Join(dir, "b", ".pi"), 0o700), os.WriteFile(filepath.Join(dir, "b", ".pi", "ralph-loop.local.md"), []byte("---\nactive: true\niteration: 4\nloop_id: b\n---\n\nx\n"), 0o600))
+		}, "b interrupted x, a idle "},
+		{"it goes", func() { ok(os.Remove(filepath.Join(dir, "b", ".pi", "ralph-loop.local.md"))) }, "b ended Build it, a idle "},
+		{"its folder goes", func() { ok(os.RemoveAll(filepath.Join(dir, "b"))) }, "a idle , b idle "},
+		{"what is kept of one goes", func() { ok(os.RemoveAll(filepath.Dir(file("a")))) }, "b idle "},
+	} {
+		step.do()
+		var seen []string
+		for _, s := range l.Loops() {
+			seen = append(seen, fmt.Sprint(s.LoopID, " ", s.State, " ", s.Title))
+		}
+		if got := strings.Join(seen, ", "); got != step.want {
+			t.Errorf("%s: %q, want %q", step.name, got, step.want)
 		}
 	}
 }

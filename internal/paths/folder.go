@@ -24,13 +24,17 @@ func Newest(dir, pattern string) (files []File) { return newest(dir, pattern, fa
 
 // NewestIn are the files with a name in those folders of a folder whose names match a pattern of filepath.Match, those
 // that were written last first.
-func NewestIn(dir, pattern, name string) (files []File) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if ok, _ := filepath.Match(pattern, e.Name()); !ok || !e.IsDir() {
-			continue
-		}
-		path := filepath.Join(dir, e.Name(), name)
+func NewestIn(dir, pattern, name string) []File {
+	folders := FoldersLike(dir, pattern)
+	for i, folder := range folders {
+		folders[i] = filepath.Join(folder, name)
+	}
+	return NewestOf(folders)
+}
+
+// NewestOf are the files with these paths that are there, those that were written last first.
+func NewestOf(names []string) (files []File) {
+	for _, path := range names {
 		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
 			files = append(files, File{path, info})
 		}

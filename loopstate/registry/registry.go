@@ -184,24 +184,8 @@ func In(path string) iter.Seq[Entry] { return entries(paths.FolderPrefix(path) +
 // Everything are all loops that are known, those that were driven last first.
 func Everything() iter.Seq[Entry] { return entries("*") }
 
-// All lists the loops that were driven lately or may go on, those that were driven last first, and by their folders
-// what Last says of these. The folder of the registry is read once for all of it.
-func All() (lately []Entry, last map[string]Entry) {
-	last = map[string]Entry{}
-	for e := range Everything() {
-		age := time.Since(e.ChangedAt)
-		if age >= keepOpen || len(lately) == maxEntries {
-			break
-		}
-		if _, ok := last[e.Folder]; !ok {
-			last[e.Folder] = e
-		}
-		if age < keepEnded || !e.isOver() {
-			lately = append(lately, e)
-		}
-	}
-	return lately, last
-}
+// All is one Look's.
+func All() (lately []Entry, last map[string]Entry) { return new(Look).All() }
 
 // isOver says whether a loop can't go on any more.
 func (e Entry) isOver() bool { return e.State == "" && e.End != nil || !isThere(e.Folder) }
@@ -212,12 +196,17 @@ func (e Entry) name() string { return filepath.Join(paths.LoopName(e.Folder, e.L
 // read only when its turn comes.
 func entries(pattern string) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		dir, err := home()
-		if err != nil {
-			return
+		if dir, err := home(); err == nil {
+			entriesOf(paths.NewestIn(dir, pattern, FileName), func(f paths.File) (Entry, bool) { return read(f.Path) })(yield)
 		}
-		for _, f := range paths.NewestIn(dir, pattern, FileName) {
-			if e, ok := read(f.Path); ok && !yield(e) {
+	}
+}
+
+// entriesOf are those of files, in their order.
+func entriesOf(files []paths.File, read func(paths.File) (Entry, bool)) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for _, f := range files {
+			if e, ok := read(f); ok && !yield(e) {
 				return
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -213,6 +214,29 @@ func TestNotMoreAreListedThanMayBe(t *testing.T) {
 	if n := len(slices.Collect(In("/w/app"))); n != maxEntries+20 {
 		t.Errorf("%d are known", n)
 	}
+}
+
+// A loop of long ago that goes on makes no folder: who looks again and again sees it when all files are looked at.
+func TestALoopOfLongAgoGoesOn(t *testing.T) {
+	inHome(t)
+	synctest.Test(t, func(t *testing.T) {
+		old := ended("ralph-old", "/w/app", "")
+		must(t, Set(old))
+		old, _ = Find("ralph-old")
+		aged(t, old, keepOpen)
+		l := new(Look)
+		isSeen := func() bool {
+			all, _ := l.All()
+			return len(all) > 0
+		}
+		if isSeen() {
+			t.Error("it is listed, though it is over for long")
+		}
+		must(t, Set(ended("ralph-old", "/w/app", "")))
+		if time.Sleep(scanEvery); !isSeen() {
+			t.Error("it isn't listed")
+		}
+	})
 }
 
 // withSession is a loop that ended so long ago and has a session of a kilobyte.

@@ -87,7 +87,7 @@ func newProgram(in, out *os.File, execute func([]string, io.Writer) int) *progra
 		messages: make(chan message, 16), typed: make(chan []byte), broken: make(chan any, 1),
 	}
 	w := world{
-		loops: new(service.Service).Loops,
+		loops: new(service.Lister).Loops,
 		read:  func(s loop.Status) journal.Story { return storyOf(s) },
 		watch: func(ctx context.Context, s loop.Status, cursor string) terminal.Story {
 			w := window.NewWatch(s.Folder, s.LoopID, s, storyOf(s), client.Hello{Cursor: cursor})
@@ -259,8 +259,9 @@ func list(cmd *cobra.Command) error {
 	defer stop()
 	out := terminal.Checked(cmd.OutOrStdout())
 	printed := map[string]string{}
+	loops := new(service.Lister)
 	for {
-		for _, st := range new(service.Service).Loops() {
+		for _, st := range loops.Loops() {
 			key := fmt.Sprint(st.State, st.Iteration, len(st.Questions), st.Pausing, st.Last != nil)
 			if printed[st.LoopID] != key {
 				printed[st.LoopID] = key
