@@ -167,7 +167,7 @@ test fleet-test race quick: export RALPH_STATE_DIR := /dev/null
 # rooms of this list, which internal/test/archtest holds against their code. Of RACES_IN_PART only the tests of what does
 # are run with it: the rest are of the command line, of walls and of gits, which are other processes.
 RACES := backends backends/acp backends/reaper cmd/internal/top cmd/internal/window \
-	fleet fleet/child fleet/client fleet/cmd/ralph-fleet fleet/metrics fleet/natsbus fleet/submitter \
+	fleet fleet/child fleet/client fleet/cmd/ralph-fleet fleet/ledger fleet/metrics fleet/natsbus fleet/submitter \
 	history internal/accept internal/awake internal/control internal/git internal/notify internal/regular internal/terminal \
 	keeper keeper/client keeper/door \
 	loop/engine loop/engine/executor loop/engine/inbox loop/engine/sentry loop/engine/snapshots loop/start loop/verify \

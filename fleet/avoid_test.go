@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -28,7 +29,7 @@ func TestALoopThatFailedHereIsLeftToAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorks(t)
 			r := w.submit()
-			ticket := must(w.bus.Take(t.Context()))
+			ticket := must(w.bus.Take(t.Context(), nil))
 			w.change(r, func(r *Record) error { r.FailedOn = test.failedOn; return nil })
 			for _, name := range test.there {
 				w.bus.Attend(t.Context(), Presence{Name: name})
@@ -116,7 +117,7 @@ func TestAWorkerSaysThatAttemptsFailThere(t *testing.T) {
 func TestALoopThatIsRunIsLeftToWhoRunsIt(t *testing.T) {
 	w := newWorks(t)
 	r := w.submit()
-	ticket := must(w.bus.Take(t.Context()))
+	ticket := must(w.bus.Take(t.Context(), nil))
 	w.change(r, func(r *Record) error { r.Begin("other", time.Now()); return nil })
 	stop := must(w.bus.Listen(t.Context(), r.ID, func([]byte) []byte { return []byte("{}") }))
 	if a, later, err := w.worker.begin(t.Context(), ticket); a != nil || later != lookAgain || err != nil {
@@ -137,13 +138,13 @@ func TestALoopWhoseWorkerIsGoneSaysWhatItWaitsFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorks(t)
 			r := w.submit()
-			ticket := must(w.bus.Take(t.Context()))
+			ticket := must(w.bus.Take(t.Context(), nil))
 			w.change(r, func(r *Record) error { r.Reserve = 0.5; r.Begin("other", time.Now()); return nil })
 			if name == "a label" {
 				w.change(r, func(r *Record) error { r.On = []string{"gpu"}; return nil })
 			} else {
-				must(0, ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool {
-					l.Limits.PerHour, l.Begun = 1, []Minute{{At: time.Now().Unix() / 60, N: 1}}
+				must(0, ledger.Change(t.Context(), w.bus, func(l *ledger.Ledger) bool {
+					l.Limits.PerHour, l.Begun = 1, []ledger.Minute{{At: time.Now().Unix() / 60, N: 1}}
 					return true
 				}))
 			}

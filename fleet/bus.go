@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -14,9 +14,8 @@ import (
 var (
 	ErrExists         = errors.New("it is there already")
 	ErrNotFound error = as{"there is no such loop", loop.ErrNotRunning}
-	ErrConflict       = errors.New("somebody else changed it meanwhile")
+	ErrConflict       = ledger.ErrConflict
 	ErrNobody   error = as{"no worker runs an iteration of it now: it can be told that while one runs", loop.ErrNoRun}
-	ErrLedger         = errors.New("what the bus keeps of limits and spending can't be read")
 	ErrAnew           = errors.New("the bus was replaced or has lost its queue: what was missing there is made anew")
 )
 
@@ -54,17 +53,13 @@ type Bus interface {
 	// empty one behind those that there are. One that is removed comes once more, as Removed.
 	Watch(ctx context.Context, id string) (<-chan Record, error)
 
-	// Ledger returns a part of the ledger and its revision; a new one is empty and has revision 0. ErrLedger when
-	// what is there isn't one: it stays as it is.
-	Ledger(ctx context.Context, part string) (Ledger, uint64, error)
-	// PutLedger replaces a part that still has that revision, else it is ErrConflict.
-	PutLedger(ctx context.Context, part string, l Ledger, revision uint64) error
+	ledger.Store
 
 	// Enqueue makes a loop one that workers take. It is harmless to do so twice.
 	Enqueue(ctx context.Context, r Record) error
-	// Take waits for a loop that wants a worker. It is ErrAnew once when the queue isn't that of before: it lacks
-	// loops until they are enqueued again.
-	Take(ctx context.Context) (Ticket, error)
+	// Take waits for a loop that wants a worker, of a lane that takes allows: nil allows all. It is ErrAnew once when
+	// the queue isn't that of before: it lacks loops until they are enqueued again.
+	Take(ctx context.Context, takes func(Lane) bool) (Ticket, error)
 
 	// PutFile keeps what r reads under a name; a file of that name is replaced.
 	PutFile(ctx context.Context, name string, r io.Reader) error
@@ -119,12 +114,13 @@ type Ticket interface {
 	Renew(ctx context.Context, lease time.Duration) error // an error: the bus may not know
 	Later(ctx context.Context, in time.Duration) error    // it comes again then
 	Done(ctx context.Context) error                       // it doesn't come again
+	Move(ctx context.Context, r Record) error             // to the loop's lane, from one in which it doesn't belong any more
 }
 
 // Change changes a loop by compare-and-set, as often as it takes. change may be called
 // more than once, each time with the loop as it is; its error ends that.
 func Change(ctx context.Context, bus Bus, id string, change func(*Record) error) (r Record, err error) {
-	err = retry(ctx, func() error {
+	err = ledger.Retry(ctx, func() error {
 		was, revision, err := bus.Get(ctx, id)
 		if r = was; err == nil {
 			err = change(&r)
@@ -135,33 +131,4 @@ func Change(ctx context.Context, bus Bus, id string, change func(*Record) error)
 		return bus.Put(ctx, r, revision)
 	})
 	return r, err
-}
-
-// ChangeLedger is Change for the common part of the ledger. One that change doesn't want changed is left as it is.
-func ChangeLedger(ctx context.Context, bus Bus, change func(*Ledger) bool) error {
-	return changePart(ctx, bus, CommonPart, change)
-}
-
-// changePart is ChangeLedger for a part.
-func changePart(ctx context.Context, bus Bus, part string, change func(*Ledger) bool) error {
-	return retry(ctx, func() error {
-		l, revision, err := bus.Ledger(ctx, part)
-		if err != nil || !change(&l) {
-			return err
-		}
-		return bus.PutLedger(ctx, part, l, revision)
-	})
-}
-
-// retry tries until nobody was faster. It lets others go first, longer each time: many that try again at once only
-// keep each other from it.
-func retry(ctx context.Context, try func() error) error {
-	for tries := 0; ; tries++ {
-		if tries > 0 {
-			Pause(ctx, rand.N(time.Millisecond<<min(tries, 6)))
-		}
-		if err := try(); !errors.Is(err, ErrConflict) {
-			return err
-		}
-	}
 }

@@ -2,13 +2,13 @@ package fleet
 
 import (
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
-// rest is what a JSON object has that this version doesn't know. It stays with what it came
-// with, so that an older worker drops nothing of what a newer one wrote.
-type rest = jsontext.Value
+// rest is what this version doesn't know.
+type rest = ledger.Rest
 
 // asKnown has values written and read as encoding/json does, which knows of no rest.
 var asKnown = jsonv1.DefaultOptionsV1()

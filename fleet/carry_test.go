@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // later adds a key of a later version to every object in a JSON text, but to maps from names.
@@ -62,15 +64,20 @@ func changed[T any](t *testing.T, was T, change func(*T)) (wrote, kept any) {
 }
 
 func TestWhatALaterVersionWroteStays(t *testing.T) {
-	l := Ledger{
-		Limits: Limits{MaxUSD: 3, AtOnce: map[string]int{"f1": 2}}, Running: map[string]Reservation{"f1": {Attempt: 1, Key: "k", USD: 1}},
-		Begun: []Minute{{At: noon.Unix() / 60, N: 3}},
+	l := ledger.Ledger{
+		Limits: ledger.Limits{MaxUSD: 3, AtOnce: map[string]int{"f1": 2}}, Running: map[string]ledger.Reservation{"f1": {Attempt: 1, Key: "k", USD: 1}},
+		Begun: []ledger.Minute{{At: noon.Unix() / 60, N: 3}},
 	}
-	wrote, kept := changed(t, l, func(l *Ledger) { l.Settle("another", 1, 1) })
+	wrote, kept := changed(t, l, func(l *ledger.Ledger) { l.Settle("another", 1, 1) })
 	if !reflect.DeepEqual(kept, wrote) {
 		t.Errorf("kept of the ledger is %v\nof %v", kept, wrote)
 	}
-	_, kept = changed(t, l, func(l *Ledger) { l.Admit(of("f2", "k", 1), noon) })
+	_, kept = changed(t, l, func(l *ledger.Ledger) {
+		m := newMemory()
+		must(0, m.PutLedger(t.Context(), ledger.CommonPart, *l, 0))
+		must(ledger.Reserve(t.Context(), m, ledger.Claim{ID: "f2", Key: "k", Reserve: 1}, func() time.Time { return noon }))
+		*l, _, _ = m.Ledger(t.Context(), ledger.CommonPart)
+	})
 	now := kept.(map[string]any)
 	if now["later"] == nil || now["limits"].(map[string]any)["later"] == nil || now["begun"].([]any)[0].(map[string]any)["later"] == nil {
 		t.Errorf("behind an attempt the ledger is %v", kept)
@@ -104,22 +111,22 @@ func TestWhatNeedsANewerWorkerIsLeftAlone(t *testing.T) {
 	}
 	_, before, _ := w.bus.Get(t.Context(), r.ID)
 	for range 3 { // it says why once
-		ticket, err := w.bus.Take(t.Context())
+		ticket, err := w.bus.Take(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		a, wait, err := w.worker.begin(t.Context(), ticket)
-		if a != nil || wait < time.Second || wait > retryOther || err != nil {
+		if a != nil || wait != moved || err != nil {
 			t.Fatalf("it took %+v, waits %v, %v", a, wait, err)
 		}
-		ticket.Later(t.Context(), 0)
 	}
 	r, after, _ := w.bus.Get(t.Context(), r.ID)
-	if r.Phase != Queued || r.Attempt != 0 || after != before+1 || r.Reason != "it needs a newer one (telepathy)" {
+	if r.Phase != Queued || r.Attempt != 0 || after != before+1 || r.Reason != "it needs a newer worker (telepathy)" {
 		t.Errorf("after %d changes it is %+v", after-before, r)
 	}
-	l := Ledger{Needs: []string{"telepathy"}}
-	if wait, why := l.Admit(queued(), noon); wait != retryOther || !strings.Contains(why, "telepathy") || len(l.Running) != 0 {
-		t.Errorf("it waits %v for %q: %+v", wait, why, l)
+	must(0, ledger.Change(t.Context(), w.bus, func(l *ledger.Ledger) bool { l.Needs = []string{"telepathy"}; return true }))
+	c := must(ledger.Reserve(t.Context(), w.bus, ClaimOf(queued()), func() time.Time { return noon }))
+	if l := must(ledger.Whole(t.Context(), w.bus)); c.Wait != lookAgain || !strings.Contains(c.Why, "telepathy") || len(l.Running) != 0 {
+		t.Errorf("it gets %+v: %+v", c, l)
 	}
 }

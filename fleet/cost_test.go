@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -18,7 +19,7 @@ func TestAnUnknownCostCountsAsWhatWasReserved(t *testing.T) {
 	if r.CostUSD != 0 || !r.CostOpen {
 		t.Errorf("it is %+v", r)
 	}
-	if l, _ := LedgerOf(t.Context(), w.bus); l.Spent != 6 {
+	if l, _ := ledger.Whole(t.Context(), w.bus); l.Spent != 6 {
 		t.Errorf("three iterations with $2 each are in the ledger as %+v", l)
 	}
 }
@@ -45,9 +46,9 @@ func TestIterationsThatDoNotSayWhatTheyCost(t *testing.T) {
 			w := newWorks(t)
 			w.task.Reserve = test.reserve
 			w.write("log.does", fmt.Sprintf(end, test.says))
-			must(0, ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Limits.MaxUSD = test.budget; return true }))
+			must(0, ledger.Change(t.Context(), w.bus, func(l *ledger.Ledger) bool { l.Limits.MaxUSD = test.budget; return true }))
 			r := w.until(w.submit(), func(r Record) bool { return isEnded(r) || isPaused(r) })
-			l, err := LedgerOf(t.Context(), w.bus)
+			l, err := ledger.Whole(t.Context(), w.bus)
 			if r.Phase != test.phase || r.Iterations != test.n || l.Spent != test.spent || r.Cost() != test.spent || err != nil {
 				t.Errorf("the loop is %+v, the ledger %+v, %v", r, l, err)
 			}
@@ -64,7 +65,7 @@ func TestIterationsThatDoNotSayWhatTheyCost(t *testing.T) {
 			must(0, h.Reserve(1))
 			must(0, h.Resume(loop.Patch{}))
 			r = w.until(r, isEnded)
-			if l, _ := LedgerOf(t.Context(), w.bus); r.Iterations != 3 || l.Spent != 2 {
+			if l, _ := ledger.Whole(t.Context(), w.bus); r.Iterations != 3 || l.Spent != 2 {
 				t.Errorf("resumed with a reservation it is %+v, the ledger %+v", r, l)
 			}
 		})
@@ -90,7 +91,7 @@ func TestAnUpgradeForgetsNoCost(t *testing.T) {
 			w.change(r, func(r *Record) error { r.CostUSD = 3; return nil }) // that no state knows
 			w.write("log.does", `echo '{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":'$n',"costUsd":1}'`)
 			r = w.until(r, isEnded)
-			l, err := LedgerOf(t.Context(), w.bus)
+			l, err := ledger.Whole(t.Context(), w.bus)
 			if r.StopReason != test.reason || r.Iterations != test.iterations || r.Cost() != test.usd || l.Spent != test.usd-3 || err != nil {
 				t.Errorf("it is %+v; spent $%v, %v", r, l.Spent, err)
 			}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // lease is a ticket that the bus renews, or doesn't.
@@ -31,7 +33,7 @@ func TestAChildsLeaseIsThatOfItsLoop(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				bus := newMemory()
 				worker := Worker{Bus: bus}
-				a := &attempt{lease: DefaultLease, ticket: &lease{problem: test.problem}, log: slog.New(slog.DiscardHandler)}
+				a := &attempt{lease: ledger.DefaultLease, ticket: &lease{problem: test.problem}, log: slog.New(slog.DiscardHandler)}
 				ctx, lose := context.WithCancelCause(t.Context())
 				var beats atomic.Int64
 				done := make(chan struct{})
@@ -62,14 +64,14 @@ func TestAWishForALoopWhoseWorkerIsDead(t *testing.T) {
 			w := newWorks(t)
 			w.task.Reserve = 2
 			r := w.submit()
-			must(0, ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Admit(r, time.Now()); return true }))
+			must(ledger.Reserve(t.Context(), w.bus, ClaimOf(r), time.Now))
 			w.change(r, func(r *Record) error { r.Begin("dead", time.Now()); return nil })
 			w.change(r, test.wish)
 			r = w.until(r, func(r Record) bool { return r.Phase == test.want })
 			if w.said() != "" || r.Committed != 0 {
 				t.Errorf("it was run: %s%+v", w.said(), r)
 			}
-			if l, _ := LedgerOf(t.Context(), w.bus); len(l.Running) != 0 || l.Spent != 2 {
+			if l, _ := ledger.Whole(t.Context(), w.bus); len(l.Running) != 0 || l.Spent != 2 {
 				t.Errorf("nobody knows what the dead one has spent: %+v", l)
 			}
 		})
@@ -100,14 +102,12 @@ func TestAWorkerThatDiesBeforeItSettles(t *testing.T) {
 			w := newWorks(t)
 			w.task.Reserve = 2
 			r := w.submit()
-			ticket := must(w.bus.Take(t.Context()))
-			if err := ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Admit(r, time.Now()); return true }); err != nil {
-				t.Fatal(err)
-			}
+			ticket := must(w.bus.Take(t.Context(), nil))
+			must(ledger.Reserve(t.Context(), w.bus, ClaimOf(r), time.Now))
 			w.change(r, func(r *Record) error { r.Begin("dead", time.Now()); return nil })
 			after(w, r)
 			w.worker.serve(t.Context(), ticket)
-			if l, _ := LedgerOf(t.Context(), w.bus); len(l.Running) != 0 || l.Spent != 2 {
+			if l, _ := ledger.Whole(t.Context(), w.bus); len(l.Running) != 0 || l.Spent != 2 {
 				t.Errorf("the ledger is %+v", l)
 			}
 		})

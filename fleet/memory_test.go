@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // memory is a bus in memory. Leases are over when a test says so.
@@ -144,7 +146,7 @@ func (m *memory) Watch(_ context.Context, id string) (<-chan Record, error) {
 	return to, nil
 }
 
-func (m *memory) Ledger(_ context.Context, part string) (l Ledger, revision uint64, err error) {
+func (m *memory) Ledger(_ context.Context, part string) (l ledger.Ledger, revision uint64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ledger[part] == nil {
@@ -153,7 +155,7 @@ func (m *memory) Ledger(_ context.Context, part string) (l Ledger, revision uint
 	return l, m.ledgers[part], Decode(m.ledger[part], &l)
 }
 
-func (m *memory) PutLedger(_ context.Context, part string, l Ledger, revision uint64) error {
+func (m *memory) PutLedger(_ context.Context, part string, l ledger.Ledger, revision uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ledgers[part] != revision {
@@ -174,12 +176,17 @@ func (m *memory) Enqueue(_ context.Context, r Record) error {
 	return nil
 }
 
-func (m *memory) Take(ctx context.Context) (Ticket, error) {
-	select {
-	case t := <-m.queue:
-		return t, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+func (m *memory) Take(ctx context.Context, takes func(Lane) bool) (Ticket, error) {
+	for {
+		select {
+		case t := <-m.queue:
+			if r, _, _ := m.Get(ctx, t.id); takes == nil || takes(LaneOf(r)) {
+				return t, nil
+			}
+			t.Later(ctx, time.Second)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 }
 
@@ -279,6 +286,8 @@ func (t *memoryTicket) Later(_ context.Context, in time.Duration) error {
 	time.AfterFunc(min(in, 10*time.Millisecond), func() { t.bus.queue <- t }) // as if time had passed
 	return nil
 }
+
+func (t *memoryTicket) Move(ctx context.Context, _ Record) error { return t.Later(ctx, time.Second) }
 
 func (t *memoryTicket) Done(context.Context) error {
 	t.bus.mu.Lock()

@@ -2,40 +2,81 @@ package fleet
 
 import (
 	"cmp"
-	"math/rand/v2"
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
-// retryOther is how long a loop waits at most that this worker can't take and another one may.
-const retryOther = 5 * time.Second
-
-// forAnother is how long it waits: loops that all wait as long would come to the same workers again, in turn.
-func forAnother() time.Duration { return time.Second + rand.N(retryOther-time.Second) }
-
 // The flags that decide about walls and the agent, as submit keeps them.
 const (
-	inWalls = "--sandbox=" + sandbox.Workspace
-	noWalls = "--sandbox=" + sandbox.Off
-	ofAgent = "--backend="
+	inWalls   = sandboxIs + sandbox.Workspace
+	noWalls   = sandboxIs + sandbox.Off
+	sandboxIs = "--sandbox="
+	ofAgent   = "--backend="
 )
 
 // LabelWalls is what a worker has that puts walls around each loop.
 const LabelWalls = "walls"
 
+// withoutWalls is what a worker has that puts none around a loop that was submitted to be without.
+const withoutWalls = "a worker without walls (--sandbox off)"
+
 // agentLabel and a name is what a worker has where that agent is installed.
 const agentLabel = "agent="
 
-// has says whether a worker has what a loop needs. Agents may come and go while it works.
-func (w *Worker) has(label string) bool {
-	if label == LabelWalls { // its owner can't say so
-		return w.Walls
+// needsQueues is what a worker has to know that takes a loop of a queue: another would take it past the queue's limits.
+const needsQueues = "queues"
+
+// knownNeeds are what records may need that this version can do.
+var knownNeeds = []string{needsQueues}
+
+// Lane is what loops have in common that wait for the same workers. Each lane of the bus is a queue of its own, from
+// which only workers take that have what it needs: loops that wait for others cost nothing.
+type Lane struct {
+	Queue string   `json:"queue,omitempty"`
+	Needs []string `json:"needs,omitempty"` // sorted, each once
+}
+
+// LaneOf is the lane in which a loop waits.
+func LaneOf(r Record) Lane {
+	needs := slices.Clone(r.On)
+	for _, need := range r.Needs {
+		if !slices.Contains(knownNeeds, need) {
+			needs = append(needs, "a newer worker ("+need+")")
+		}
 	}
-	name, isAgent := strings.CutPrefix(label, agentLabel)
-	return isAgent && slices.Contains(w.Agents, name) && w.HasAgent(name) || slices.Contains(w.Has, label)
+	if r.last(sandboxIs) == noWalls {
+		needs = append(needs, withoutWalls)
+	}
+	agent := cmp.Or(r.Agent, strings.TrimPrefix(r.last(ofAgent), ofAgent))
+	if slices.Contains(backends.Names(), agent) {
+		needs = append(needs, agentLabel+agent)
+	}
+	slices.Sort(needs)
+	return Lane{Queue: r.Queue, Needs: slices.Compact(needs)}
+}
+
+// Token names the lane in subjects. It is "" for loops that any worker may take.
+func (l Lane) Token() string {
+	if l.Queue == "" && len(l.Needs) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", l.Queue, l.Needs))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10]))
+}
+
+// String says what the lane needs; "" is nothing.
+func (l Lane) String() string {
+	if len(l.Needs) == 0 {
+		return ""
+	}
+	return "it needs " + strings.Join(l.Needs, ", ")
 }
 
 // last is the last of a task's flags that begins so; "" where none does.
@@ -48,21 +89,33 @@ func (t Task) last(prefix string) string {
 	return ""
 }
 
-// unfit says why a loop waits for another worker; "" if it doesn't. All workers that it isn't for say the
-// same of it: each change would be written to the bus.
-func (w *Worker) unfit(r Record) string {
-	if len(r.Needs) > 0 {
-		return "it needs a newer one (" + strings.Join(r.Needs, ", ") + ")"
+// has says whether a worker has what a loop needs. Agents may come and go while it works.
+func (w *Worker) has(label string) bool {
+	switch label { // its owner can't say so
+	case LabelWalls:
+		return w.Walls
+	case withoutWalls:
+		return !w.Walls
 	}
-	if w.Walls && r.last("--sandbox=") == noWalls {
-		return "it needs one without walls (worker --sandbox off)"
+	name, isAgent := strings.CutPrefix(label, agentLabel)
+	return isAgent && slices.Contains(backends.Names(), name) && w.HasAgent(name) || slices.Contains(w.Has, label)
+}
+
+// takes says whether a worker takes loops of a lane now.
+func (w *Worker) takes(ctx context.Context, l Lane) bool {
+	return w.hasAll(l) && w.queues.isOpen(ctx, w, l.Queue)
+}
+
+func (w *Worker) hasAll(l Lane) bool {
+	return !slices.ContainsFunc(l.Needs, func(need string) bool { return !w.has(need) })
+}
+
+// waits says in the loop's record why no worker has it, once.
+func (w *Worker) waits(ctx context.Context, r Record, why string) error {
+	if r.Reason == why {
+		return nil
 	}
-	wanted := slices.Clone(r.On)
-	if agent := cmp.Or(r.Agent, strings.TrimPrefix(r.last(ofAgent), ofAgent)); slices.Contains(w.Agents, agent) {
-		wanted = append(wanted, agentLabel+agent)
-	}
-	if slices.ContainsFunc(wanted, func(label string) bool { return !w.has(label) }) {
-		return "it needs " + strings.Join(wanted, ", ")
-	}
-	return ""
+	w.Log.Info("a loop waits", "loop", r.ID, "name", r.Name, "reason", why)
+	_, err := Change(ctx, w.Bus, r.ID, func(r *Record) error { r.Reason = why; return nil })
+	return err
 }

@@ -5,8 +5,8 @@ import (
 )
 
 func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
-	const walled = "it needs one without walls (worker --sandbox off)"
-	worker := Worker{Has: []string{"gpu", "os=linux", "walls"}, HasAgent: func(name string) bool { return name != "claude" }, Agents: []string{"pi", "claude"}}
+	const walled = "it needs a worker without walls (--sandbox off)"
+	worker := Worker{Has: []string{"gpu", "os=linux", "walls"}, HasAgent: func(name string) bool { return name != "claude" }}
 	for _, tt := range []struct {
 		name  string
 		walls bool
@@ -29,11 +29,30 @@ func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
 		{"walls that it puts", true, Record{Task: Task{On: []string{"walls"}}}, ""},
 		{"walls that it doesn't put", false, Record{Task: Task{On: []string{"walls"}}}, "it needs walls"},
 		{"a program as a label", false, Record{Task: Task{On: []string{"agent=/opt/agent"}}}, "it needs agent=/opt/agent"},
-		{"of a newer version", false, Record{Needs: []string{"telepathy"}}, "it needs a newer one (telepathy)"},
+		{"of a newer version", false, Record{Needs: []string{"telepathy"}}, "it needs a newer worker (telepathy)"},
 	} {
 		worker.Walls = tt.walls
-		if why := worker.unfit(tt.r); why != tt.why {
+		lane, why := LaneOf(tt.r), ""
+		if !worker.hasAll(lane) {
+			why = lane.String()
+		}
+		if why != tt.why {
 			t.Errorf("%s: %q, want %q", tt.name, why, tt.why)
 		}
+		if (lane.Token() == "") != (len(lane.Needs) == 0) {
+			t.Errorf("%s: its lane has the token %q", tt.name, lane.Token())
+		}
+	}
+	same := []Record{{Task: Task{On: []string{"a", "b"}}}, {Task: Task{On: []string{"b", "a", "b"}}}}
+	if a, b := LaneOf(same[0]).Token(), LaneOf(same[1]).Token(); a != b {
+		t.Errorf("what needs the same waits in lanes %s and %s", a, b)
+	}
+	other := []Record{same[0], {Task: Task{On: []string{"a b"}}}, {Task: Task{Queue: "q", On: []string{"a", "b"}}}, {Task: Task{Queue: "q"}}}
+	seen := map[string]bool{}
+	for _, r := range other {
+		seen[LaneOf(r).Token()] = true
+	}
+	if len(seen) != len(other) {
+		t.Errorf("what needs something else shares a lane: %v", seen)
 	}
 }

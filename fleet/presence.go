@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -12,12 +14,51 @@ type Presence struct {
 	Slots   int           `json:"slots"`
 	Busy    int           `json:"busy"`              // slots that run an iteration
 	Labels  []string      `json:"labels,omitempty"`  // that it was given, for people
+	Lanes   []string      `json:"lanes,omitempty"`   // the tokens of those from which it takes loops; older workers say none
 	Failed  int           `json:"failed,omitempty"`  // attempts in a row that failed there
 	Problem string        `json:"problem,omitempty"` // of the last one of these
 	Since   time.Time     `json:"since"`
 	Moved   time.Time     `json:"moved,omitzero"` // when Busy changed last, by the clock of the bus
 	At      time.Time     `json:"at"`             // when it said so, by its own clock
 	Ahead   time.Duration `json:"-"`              // of its clock, as the bus sees it
+}
+
+// Takes says whether the worker takes loops of a lane.
+func (p Presence) Takes(token string) bool {
+	return slices.Contains(p.Lanes, token) || token == "" && p.Lanes == nil
+}
+
+// lanes are those that a worker was asked for, and whether it takes loops of them.
+type lanes struct {
+	mu    sync.Mutex
+	takes map[string]bool // by token
+}
+
+// asked takes note of what takes says.
+func (l *lanes) asked(takes func(Lane) bool) func(Lane) bool {
+	return func(lane Lane) bool {
+		is := takes(lane)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.takes == nil {
+			l.takes = map[string]bool{}
+		}
+		l.takes[lane.Token()] = is
+		return is
+	}
+}
+
+// tokens are those of the lanes from which it takes loops.
+func (l *lanes) tokens() (all []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for token, is := range l.takes {
+		if is {
+			all = append(all, token)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // Fails says whether attempts fail there one after the other: one alone may be the loop's fault.
@@ -63,7 +104,7 @@ func (w *Worker) occupy(n int64) {
 
 func (w *Worker) sayThere(ctx context.Context) {
 	failed, problem := w.judged()
-	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: w.Busy(), Labels: w.Labels, Failed: failed, Problem: problem, Since: w.since, Moved: time.Unix(0, w.moved.Load()).UTC(), At: time.Now().UTC()}
+	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: w.Busy(), Labels: w.Labels, Lanes: w.lanes.tokens(), Failed: failed, Problem: problem, Since: w.since, Moved: time.Unix(0, w.moved.Load()).UTC(), At: time.Now().UTC()}
 	if err := w.Bus.Attend(ctx, p); err != nil && ctx.Err() == nil {
 		w.Log.Debug("the bus doesn't know that this worker is there", "error", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -172,7 +173,7 @@ func (r *Record) Fail(attempt int, why string, now time.Time) error {
 // its state has forgotten.
 func (r *Record) capped(now time.Time) bool {
 	r.lose()
-	if limit := r.Limits().MaxCostUSD; limit <= 0 || r.LostUSD+r.Forgotten == 0 || cents(r.Cost()) < cents(limit) {
+	if limit := r.Limits().MaxCostUSD; limit <= 0 || r.LostUSD+r.Forgotten == 0 || ledger.Cents(r.Cost()) < ledger.Cents(limit) {
 		return false
 	}
 	r.Phase, r.StopReason, r.Text, r.UpdatedAt = Ended, string(loop.StopMaxCost), loop.StopMaxCost.Ending().String(), now

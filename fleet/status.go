@@ -129,9 +129,12 @@ func (r Record) Sentence(now time.Time) string {
 }
 
 func (r Record) sentence(now time.Time) string {
-	why := ""
-	if r.Reason != "" {
-		why = ": " + r.Reason
+	why := r.Reason
+	if why == "" && r.Phase == Queued {
+		why = LaneOf(r).String()
+	}
+	if why != "" {
+		why = ": " + why
 	}
 	switch {
 	case r.Phase == Running && r.Wish == WishCancel:

@@ -182,7 +182,9 @@ func (d Door) create(ctx context.Context, t Task, prompt string) (r Record, err 
 	if err := d.PutFile(ctx, t.PromptFile(), strings.NewReader(prompt)); err != nil {
 		return r, err
 	}
-	r = Record{Task: t, Phase: Queued, UpdatedAt: t.At}
+	if r = (Record{Task: t, Phase: Queued, UpdatedAt: t.At}); t.Queue != "" {
+		r.Needs = []string{needsQueues}
+	}
 	return r, d.Create(ctx, r)
 }
 

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // sweepEvery is how often one of the workers takes away what nobody wants any more.
@@ -47,7 +49,7 @@ func (w *Worker) sweep(ctx context.Context) {
 // loop speaks of. Of all that call it, one does so in an hour: who writes it down first.
 func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) {
 	isMine, keep := false, time.Duration(0)
-	err = ChangeLedger(ctx, bus, func(l *Ledger) bool {
+	err = ledger.Change(ctx, bus, func(l *ledger.Ledger) bool {
 		isMine, keep = now.Sub(l.Swept) >= sweepEvery, l.Limits.KeepEnded
 		l.Swept = now.UTC()
 		return isMine

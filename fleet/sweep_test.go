@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 func (m *memory) RemoveFile(_ context.Context, name string, before time.Time) error {
@@ -77,7 +79,7 @@ func TestASweepTakesAwayWhatNoLoopSpeaksOf(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(m.files)); !slices.Equal(got, stay) {
 		t.Errorf("left is %q", got)
 	}
-	err = ChangeLedger(t.Context(), m, func(l *Ledger) bool { l.Limits.KeepEnded = 24 * time.Hour; return true })
+	err = ledger.Change(t.Context(), m, func(l *ledger.Ledger) bool { l.Limits.KeepEnded = 24 * time.Hour; return true })
 	if err != nil {
 		t.Fatal(err)
 	}

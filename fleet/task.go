@@ -5,6 +5,8 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,6 +41,7 @@ type Task struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 	On       []string          `json:"on,omitempty"`      // what its workers have to have; see Worker.Has
 	Key      string            `json:"key"`               // whose limits it shares: a provider's account
+	Queue    string            `json:"queue,omitempty"`   // whose limits it shares, and whose workers; "" is none
 	Reserve  float64           `json:"reserve,omitempty"` // dollars that an iteration is expected to cost at most
 	At       time.Time         `json:"at"`
 }
@@ -60,10 +63,29 @@ func (t *Task) Identify(prompt string) {
 	if by := t.Labels[LabelSubmitter]; by != "" {
 		parts = append(parts, LabelSubmitter+"="+by)
 	}
+	if t.Queue != "" {
+		parts = append(parts, "queue="+t.Queue)
+	}
 	for _, part := range parts {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
 	t.ID = "f" + strings.ToLower(base32.StdEncoding.EncodeToString(sum.Sum(nil))[:15])
+}
+
+// Join makes a task one of its queue: it needs what the queue's loops need.
+func Join(t *Task, q ledger.Queue) error {
+	for _, limit := range []float64{q.MaxUSD, q.PerDay} {
+		if limit > 0 && t.Reserve > limit {
+			return fmt.Errorf("--reserve %.2f is more than the budget of the queue %s, %s: it would never begin", t.Reserve, q.Name, tell.USD(limit))
+		}
+	}
+	t.Queue = q.Name
+	for _, need := range q.Needs {
+		if !slices.Contains(t.On, need) {
+			t.On = append(slices.Clip(t.On), need)
+		}
+	}
+	return nil
 }
 
 // The forms of what a task says: none leads out of a folder, or is an option.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet/child"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -37,7 +38,7 @@ type Worker struct {
 	Has     []string // what loops may ask for: Labels, "os=linux", "arch=amd64"
 	// HasAgent says whether an agent is installed now: loops may ask for "agent=pi".
 	HasAgent func(name string) bool
-	Agents   []string // the known ones: a loop of one of these needs a worker that has it
+	Queues   []string // of which it takes loops, "" is those of none; nil: of all
 	Walls    bool     // around each loop; it takes none that was submitted to be without
 
 	Observer func(Attempted) // hears of each attempt when it is over; nil: nobody does
@@ -49,6 +50,8 @@ type Worker struct {
 	ahead     atomic.Int64  // of the bus's clock, in nanoseconds
 	checkouts *checkouts
 	ledger    sync.Mutex // held by the slot that changes the bus's ledger
+	queues    queues
+	lanes     lanes
 
 	trouble sync.Mutex // held for the two below
 	failed  int        // attempts in a row, here
@@ -98,7 +101,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		ticket, err := w.Bus.Take(ctx)
+		ticket, err := w.Bus.Take(ctx, w.lanes.asked(func(l Lane) bool { return w.takes(ctx, l) }))
 		if err != nil {
 			<-slots
 			if ctx.Err() != nil {
@@ -145,10 +148,11 @@ func (w *Worker) serve(ctx context.Context, t Ticket) {
 		return
 	case errors.Is(err, ErrNotFound):
 		log.Warn("the loop isn't one that a worker can take", "error", err)
-		err = errors.Join(w.forfeit(settled, Record{Task: Task{ID: t.ID()}}), t.Done(settled))
+		err = errors.Join(ledger.ForfeitOf(settled, w.Bus, t.ID(), w.now()), t.Done(settled))
 	case err != nil:
 		log.Warn("the attempt came to nothing", "error", err)
 		err = t.Later(settled, time.Second)
+	case later == moved:
 	case later < 0:
 		err = w.leave(settled, t)
 	default:
@@ -175,10 +179,13 @@ func (w *Worker) leave(ctx context.Context, t Ticket) error {
 }
 
 // lookAgain bounds how long a ticket waits: a user may let its loop go on earlier.
-const lookAgain = 30 * time.Second
+const lookAgain = ledger.LookAgain
 
 // done is how long a ticket waits whose loop wants no worker: for ever.
 const done = time.Duration(-1)
+
+// moved is the same of a ticket that is another lane's by now.
+const moved = time.Duration(-2)
 
 // attempt is an iteration that this worker runs.
 type attempt struct {
@@ -214,12 +221,12 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		}
 		return nil, 0, err // it is looked at again
 	}
-	if why := w.unfit(r); why != "" {
-		return nil, forAnother(), w.waits(ctx, r, why)
+	if lane := LaneOf(r); !w.hasAll(lane) {
+		return nil, moved, errors.Join(w.waits(ctx, r, lane.String()), t.Move(ctx, r))
 	}
 	if later, wants := r.due(w.now()); !wants {
 		if later == done {
-			err = w.forfeit(ctx, r)
+			err = ledger.Forfeit(ctx, w.Bus, ClaimOf(r), w.now())
 		}
 		return nil, later, err
 	}
@@ -232,11 +239,14 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	// The ledger comes before the record. A worker that dies between the two has reserved what nobody spends,
 	// which forfeit finds; the other way round, a loop would spend what nobody has reserved.
 	admitted, err := w.reserve(ctx, r)
-	if errors.Is(err, ErrLedger) {
-		return nil, lookAgain, w.waits(ctx, r, ErrLedger.Error())
+	if errors.Is(err, ledger.ErrBroken) {
+		return nil, lookAgain, w.waits(ctx, r, ledger.ErrBroken.Error())
 	}
 	if err != nil {
 		return nil, 0, err
+	}
+	if admitted.OfQueue {
+		w.queues.shut(r.Queue, w.now().Add(min(admitted.Wait, lookAgain)))
 	}
 	if admitted.Wait > 0 {
 		return nil, admitted.Wait, w.waits(ctx, r, admitted.Why)
@@ -253,16 +263,6 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		return nil, 0, err
 	}
 	return &attempt{Record: r, ticket: t, lease: admitted.Lease, budget: admitted.HasBudget, log: w.Log.With("loop", r.ID, "name", r.Name, "attempt", r.Attempt)}, 0, nil
-}
-
-// waits says in the loop's record why no worker has it, once.
-func (w *Worker) waits(ctx context.Context, r Record, why string) error {
-	if r.Reason == why {
-		return nil
-	}
-	w.Log.Info("a loop waits", "loop", r.ID, "name", r.Name, "reason", why)
-	_, err := Change(ctx, w.Bus, r.ID, func(r *Record) error { r.Reason = why; return nil })
-	return err
 }
 
 // due says whether the loop wants a worker now, and if not, when: done is never.
@@ -351,7 +351,7 @@ func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) 
 	}
 	problem := w.Bus.Forget(ctx, r.ID)
 	if limited {
-		problem = errors.Join(problem, ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
+		problem = errors.Join(problem, ledger.Change(ctx, w.Bus, func(l *ledger.Ledger) bool {
 			l.Hold(r.Key, r.ResumeAt)
 			return true
 		}))

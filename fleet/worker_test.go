@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -55,6 +56,8 @@ type works struct {
 	worker *Worker
 }
 
+func hasEach(string) bool { return true }
+
 func newWorks(t *testing.T) *works {
 	t.Helper()
 	w := &works{t: t, bus: newMemory(), dir: t.TempDir()}
@@ -67,7 +70,7 @@ func newWorks(t *testing.T) *works {
 	}
 	w.git("init", "-q", w.repo)
 	w.git("-C", w.repo, "-c", "user.name=U", "-c", "user.email=u@x", "commit", "-q", "--allow-empty", "-m", "base")
-	w.worker = &Worker{Bus: w.bus, Name: "w", Dir: filepath.Join(w.dir, "w"), Program: program, Slots: 1, Keep: 10, Log: slog.New(slog.DiscardHandler)}
+	w.worker = &Worker{Bus: w.bus, Name: "w", Dir: filepath.Join(w.dir, "w"), Program: program, Slots: 1, Keep: 10, HasAgent: hasEach, Log: slog.New(slog.DiscardHandler)}
 	return w
 }
 
@@ -146,7 +149,7 @@ func TestAWorkerTakesALoopToItsEnd(t *testing.T) {
 	if len(lines) != 3 || !strings.Contains(lines[0], "--prompt-file") || !strings.Contains(lines[1], "--continue") || !strings.HasSuffix(lines[2], "--backend=pi [3]") {
 		t.Errorf("the child ran as\n%s", w.said())
 	}
-	l, _ := LedgerOf(t.Context(), w.bus)
+	l, _ := ledger.Whole(t.Context(), w.bus)
 	if l.Spent != 3 || len(l.Running) != 0 {
 		t.Errorf("the ledger says %+v", l)
 	}
@@ -175,7 +178,7 @@ func TestAnotherWorkerGoesOn(t *testing.T) {
 	if err := handle(t, w.bus, r).Resume(loop.Patch{}); err != nil {
 		t.Fatal(err)
 	}
-	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Keep: 10, Log: w.worker.Log}
+	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Keep: 10, HasAgent: hasEach, Log: w.worker.Log}
 	if r = w.until(r, isEnded); r.StopReason != "promise" || r.Iterations != 3 || r.Worker != "other" || len(r.Guidance) != 0 || r.Told != 1 {
 		t.Errorf("it is %+v", r)
 	}
@@ -204,7 +207,7 @@ func TestAnAttemptThatFails(t *testing.T) {
 				t.Errorf("it is %+v", r)
 			}
 			r, _, _ = w.bus.Get(t.Context(), submitted.ID)
-			if l, _ := LedgerOf(t.Context(), w.bus); l.Spent != test.cost*float64(r.Attempt) {
+			if l, _ := ledger.Whole(t.Context(), w.bus); l.Spent != test.cost*float64(r.Attempt) {
 				t.Errorf("%d failed attempts have cost %+v", r.Attempt, l)
 			}
 			os.Remove(w.log + ".dies")
@@ -223,7 +226,7 @@ func TestALoopIsCancelledWhileItRuns(t *testing.T) { newWorks(t).cancelWhileItRu
 func TestALoopIsCancelledThatCouldNotBeWatched(t *testing.T) {
 	w := newWorks(t)
 	w.bus.deaf = 1
-	if err := ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Limits.Lease = 300 * time.Millisecond; return true }); err != nil {
+	if err := ledger.Change(t.Context(), w.bus, func(l *ledger.Ledger) bool { l.Limits.Lease = 300 * time.Millisecond; return true }); err != nil {
 		t.Fatal(err)
 	}
 	w.cancelWhileItRuns()
@@ -274,7 +277,7 @@ func TestAnAttemptThatAnotherWorkerHas(t *testing.T) {
 			w := newWorks(t)
 			w.task.Reserve = 2
 			r := w.submit()
-			ticket, err := w.bus.Take(t.Context())
+			ticket, err := w.bus.Take(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -283,7 +286,7 @@ func TestAnAttemptThatAnotherWorkerHas(t *testing.T) {
 			if a, later, err := w.worker.begin(t.Context(), ticket); a != nil || later != 0 || err != nil {
 				t.Errorf("it is begun as %+v, in %s, %v", a, later, err)
 			}
-			if l, _ := LedgerOf(t.Context(), w.bus); len(l.Running) != test.reserved || l.Spent != 0 {
+			if l, _ := ledger.Whole(t.Context(), w.bus); len(l.Running) != test.reserved || l.Spent != 0 {
 				t.Errorf("the ledger is %+v, want %d reservations", l, test.reserved)
 			}
 		})
@@ -421,20 +424,20 @@ func TestAClockThatIsWrong(t *testing.T) {
 		if in := time.Until(r.ResumeAt.Add(ahead)); in < 2*time.Hour || in > 3*time.Hour {
 			t.Errorf("%v ahead it waits until %v", ahead, r.ResumeAt)
 		}
-		var l Ledger
-		proctest.Until(t, "a sweep", func() bool { l, _ = LedgerOf(t.Context(), w.bus); return !l.Swept.IsZero() })
+		var l ledger.Ledger
+		proctest.Until(t, "a sweep", func() bool { l, _ = ledger.Whole(t.Context(), w.bus); return !l.Swept.IsZero() })
 		if off := time.Until(l.Swept.Add(ahead)); off.Abs() > time.Hour/2 {
 			t.Errorf("%v ahead it sweeps as if it were %v", ahead, l.Swept)
 		}
 		clear(w.bus.ledger)
 		held := time.Now().Add(-ahead + 30*time.Minute).UTC()
-		ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Hold("", held); return true })
+		ledger.Change(t.Context(), w.bus, func(l *ledger.Ledger) bool { l.Hold("", held); return true })
 		os.Remove(w.log + ".does")
 		if err := handle(t, w.bus, r).Resume(loop.Patch{}); err != nil {
 			t.Fatal(err)
 		}
 		r = w.until(r, func(r Record) bool { return r.Reason != "" || r.Phase == Ended })
-		if l, _ := LedgerOf(t.Context(), w.bus); r.Phase == Ended || !l.Held[""].Equal(held) {
+		if l, _ := ledger.Whole(t.Context(), w.bus); r.Phase == Ended || !l.Held[""].Equal(held) {
 			t.Errorf("%v ahead the hold of a key is passed over: %+v", ahead, r)
 		}
 	}
@@ -446,7 +449,7 @@ func TestARefusalHoldsTheKey(t *testing.T) {
 	w.task.Key = "anthropic"
 	w.write("log.does", `resume="record: '{\"inARow\":{\"RateLimits\":1},\"resumeAt\":\"2100-01-01T00:00:00Z\"}'"`)
 	w.until(w.submit(), func(Record) bool {
-		l, err := LedgerOf(t.Context(), w.bus)
+		l, err := ledger.Whole(t.Context(), w.bus)
 		return err == nil && l.Held["anthropic"].Year() == 2100
 	})
 }
@@ -454,15 +457,15 @@ func TestARefusalHoldsTheKey(t *testing.T) {
 // noLedger is a bus whose ledger isn't one.
 type noLedger struct{ *memory }
 
-func (noLedger) Ledger(context.Context, string) (Ledger, uint64, error) {
-	return Ledger{}, 0, ErrLedger
+func (noLedger) Ledger(context.Context, string) (ledger.Ledger, uint64, error) {
+	return ledger.Ledger{}, 0, ledger.ErrBroken
 }
 
 func TestALoopWaitsForALedger(t *testing.T) {
 	w := newWorks(t)
 	w.worker.Bus = noLedger{w.bus}
 	r := w.until(w.submit(), func(r Record) bool { return r.Reason != "" })
-	if r.Phase != Queued || r.Attempt != 0 || r.Reason != ErrLedger.Error() {
+	if r.Phase != Queued || r.Attempt != 0 || r.Reason != ledger.ErrBroken.Error() {
 		t.Errorf("it is %+v", r)
 	}
 }

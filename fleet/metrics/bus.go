@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // Source is what figures of a bus are made of.
@@ -108,7 +109,7 @@ func (b *Bus) Collect(to chan<- prometheus.Metric) {
 			tell(queueDesc, float64(n), string(p))
 		}
 	}
-	if l, err := fleet.LedgerOf(ctx, b.source); err == nil {
+	if l, err := ledger.Whole(ctx, b.source); err == nil {
 		held := 0
 		for _, until := range l.Held {
 			if until.After(time.Now()) {

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // bus is one with a few loops.
@@ -36,8 +37,8 @@ func (b *bus) err() error {
 func (b *bus) Workers(context.Context) ([]fleet.Presence, error) {
 	return []fleet.Presence{{Slots: 3}, {Slots: 4}}, b.err()
 }
-func (b *bus) Ledger(context.Context, string) (fleet.Ledger, uint64, error) {
-	return fleet.Ledger{Limits: fleet.Limits{MaxUSD: 9}, Spent: 2.5, Held: map[string]time.Time{"a": time.Now().Add(time.Hour), "b": time.Now().Add(-time.Hour)}}, 1, b.err()
+func (b *bus) Ledger(context.Context, string) (ledger.Ledger, uint64, error) {
+	return ledger.Ledger{Limits: ledger.Limits{MaxUSD: 9}, Spent: 2.5, Held: map[string]time.Time{"a": time.Now().Add(time.Hour), "b": time.Now().Add(-time.Hour)}}, 1, b.err()
 }
 func (b *bus) Depths(context.Context) (map[fleet.Priority]int, error) {
 	return map[fleet.Priority]int{fleet.High: 2}, b.err()

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -135,7 +136,7 @@ func asBefore(r fleet.Record) recordOfBefore {
 }
 
 // ledgerAsBefore is the same for the ledger.
-func ledgerAsBefore(l fleet.Ledger) ledgerOfBefore {
+func ledgerAsBefore(l ledger.Ledger) ledgerOfBefore {
 	was := ledgerOfBefore{Limits: limitsOfBefore{l.Limits.MaxUSD, l.Limits.PerHour, l.Limits.AtOnce}, Spent: l.Spent, Held: l.Held, Running: map[string]reservationOfBefore{}}
 	for id, r := range l.Running {
 		was.Running[id] = reservationOfBefore{r.Attempt, r.Key, r.USD}
@@ -157,7 +158,7 @@ func agrees(t *testing.T, subject string, data []byte) {
 		readBoth(t, data, &r, &was)
 		now, before = asBefore(r), was
 	case strings.HasPrefix(subject, "$KV."+sumBucket+"."):
-		var l fleet.Ledger
+		var l ledger.Ledger
 		var was ledgerOfBefore
 		readBoth(t, data, &l, &was)
 		now, before = ledgerAsBefore(l), was
@@ -260,7 +261,7 @@ func TestWorkersOfTheVersionBefore(t *testing.T) {
 			t.Errorf("its children did\n%swant %s", did, want)
 		}
 	}
-	l, err := fleet.LedgerOf(t.Context(), b)
+	l, err := ledger.Whole(t.Context(), b)
 	if err != nil || l.Limits.AtOnce["k"] != 2 || len(l.Running) != 0 || l.Spent < 1.75 {
 		t.Errorf("the ledger is %+v, %v", l, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // served is a bus for a benchmark.
@@ -91,7 +92,7 @@ func iteration(b *testing.B, bus *Bus, i int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fleet.Reserve(ctx, bus, r, time.Now); err != nil {
+	if _, err := ledger.Reserve(ctx, bus, fleet.ClaimOf(r), time.Now); err != nil {
 		return err
 	}
 	if r, err = fleet.Change(ctx, bus, r.ID, func(r *fleet.Record) error { r.Begin("w", time.Now()); return nil }); err != nil {
@@ -115,7 +116,7 @@ func iteration(b *testing.B, bus *Bus, i int) error {
 	if err := bus.Forget(ctx, r.ID); err != nil {
 		return err
 	}
-	return fleet.Settle(ctx, bus, r, 0)
+	return ledger.Settle(ctx, bus, fleet.ClaimOf(r), 0, time.Now())
 }
 
 // counted counts how often a change of the ledger was tried.
@@ -124,7 +125,7 @@ type counted struct {
 	tries *atomic.Int64
 }
 
-func (c counted) PutLedger(ctx context.Context, part string, l fleet.Ledger, revision uint64) error {
+func (c counted) PutLedger(ctx context.Context, part string, l ledger.Ledger, revision uint64) error {
 	c.tries.Add(1)
 	return c.Bus.PutLedger(ctx, part, l, revision)
 }
@@ -133,11 +134,11 @@ func (c counted) PutLedger(ctx context.Context, part string, l fleet.Ledger, rev
 // one part: the ratio of the others to that is what counts.
 func BenchmarkLedger(b *testing.B) {
 	for _, slots := range []int{50, 500} {
-		for name, limits := range map[string]fleet.Limits{"no limit": {}, "of 10 keys": {AtOnce: map[string]int{"*": 1000}}, "a budget": {MaxUSD: 1e9}} {
+		for name, limits := range map[string]ledger.Limits{"no limit": {}, "of 10 keys": {AtOnce: map[string]int{"*": 1000}}, "a budget": {MaxUSD: 1e9}} {
 			b.Run(fmt.Sprintf("%d slots/%s", slots, name), func(b *testing.B) {
 				var tries, turn atomic.Int64
 				bus := counted{servedTo(b, ServeOptions{}), &tries}
-				if err := fleet.ChangeLedger(b.Context(), bus, func(l *fleet.Ledger) bool { l.Limits = limits; return true }); err != nil {
+				if err := ledger.Change(b.Context(), bus, func(l *ledger.Ledger) bool { l.Limits = limits; return true }); err != nil {
 					b.Fatal(err)
 				}
 				b.ResetTimer()
@@ -166,12 +167,12 @@ func BenchmarkLedger(b *testing.B) {
 
 // inLedger is what an attempt does to the ledger.
 func inLedger(ctx context.Context, bus fleet.Bus, r fleet.Record) error {
-	a, err := fleet.Reserve(ctx, bus, r, time.Now)
+	a, err := ledger.Reserve(ctx, bus, fleet.ClaimOf(r), time.Now)
 	if err == nil && a.Wait > 0 {
 		err = errors.New(a.Why)
 	}
 	r.Attempt++
-	return errors.Join(err, fleet.Settle(ctx, bus, r, 0))
+	return errors.Join(err, ledger.Settle(ctx, bus, fleet.ClaimOf(r), 0, time.Now()))
 }
 
 // BenchmarkCancel ends a loop that waits for a worker.

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // The names of what a bus has in JetStream.
@@ -47,10 +48,11 @@ type Bus struct {
 	denied atomic.Pointer[string] // what the server has refused last
 
 	mu     sync.Mutex
-	queues map[fleet.Priority]jetstream.Consumer
-	born   time.Time   // the work stream
-	isAnew atomic.Bool // it is another one since the connection came back, and nobody was told
+	queues map[string]jetstream.Consumer // by priority and lane
+	born   time.Time                     // the work stream
+	isAnew atomic.Bool                   // it is another one since the connection came back, and nobody was told
 	shows  shows
+	lanes  lanes
 }
 
 // Close ends the connection.
@@ -238,7 +240,7 @@ func (b *Bus) Watch(ctx context.Context, id string) (<-chan fleet.Record, error)
 }
 
 // Ledger implements fleet.Bus. Where what is there is none, nobody else can know what was spent.
-func (b *Bus) Ledger(ctx context.Context, part string) (l fleet.Ledger, revision uint64, err error) {
+func (b *Bus) Ledger(ctx context.Context, part string) (l ledger.Ledger, revision uint64, err error) {
 	entry, err := b.sums.Get(ctx, part)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return l, 0, nil
@@ -247,21 +249,21 @@ func (b *Bus) Ledger(ctx context.Context, part string) (l fleet.Ledger, revision
 	}
 	if err := fleet.Decode(entry.Value(), &l); err != nil {
 		name := sumBucket + " " + part
-		return l, 0, badLedger{&Problem{fleet.ErrLedger.Error() + ": " + err.Error(), "nothing begins until it is mended, with NATS's own tool: nats kv get " + name + " --raw shows it, nats kv put " + name + " writes it. " +
+		return l, 0, badLedger{&Problem{ledger.ErrBroken.Error() + ": " + err.Error(), "nothing begins until it is mended, with NATS's own tool: nats kv get " + name + " --raw shows it, nats kv put " + name + " writes it. " +
 			"Is it lost, nats kv del " + name + " begins a new one, without limits and with nothing spent: set limits again then"}}
 	}
 	return l, entry.Revision(), nil
 }
 
-// badLedger is fleet.ErrLedger, with what helps.
+// badLedger is ledger.ErrBroken, with what helps.
 type badLedger struct{ *Problem }
 
-func (badLedger) Is(err error) bool { return err == fleet.ErrLedger }
+func (badLedger) Is(err error) bool { return err == ledger.ErrBroken }
 
 func (b badLedger) Unwrap() error { return b.Problem }
 
 // PutLedger implements fleet.Bus. One that was deleted has left a mark, which has a revision.
-func (b *Bus) PutLedger(ctx context.Context, part string, l fleet.Ledger, revision uint64) error {
+func (b *Bus) PutLedger(ctx context.Context, part string, l ledger.Ledger, revision uint64) error {
 	if revision == 0 {
 		err := b.sums.create(ctx, part, l)
 		if errors.Is(err, fleet.ErrExists) {

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/certtest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
@@ -157,7 +158,7 @@ func TestAClusterOfThree(t *testing.T) {
 	for range 4 {
 		var ticket fleet.Ticket
 		proctest.Until(t, "a ticket", func() bool {
-			ticket, err = b.Take(t.Context())
+			ticket, err = b.Take(t.Context(), nil)
 			return err == nil
 		})
 		proctest.Until(t, "its end", func() bool { return ticket.Done(t.Context()) == nil })
@@ -311,7 +312,7 @@ func tryAll(t *testing.T, b *Bus) {
 	if r := <-changes; r.ID != "f1" {
 		t.Errorf("watched %+v", r)
 	}
-	ticket, err := b.Take(ctx)
+	ticket, err := b.Take(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +324,7 @@ func tryAll(t *testing.T, b *Bus) {
 		{"change", err},
 		{"renew", ticket.Renew(ctx, time.Minute)},
 		{"later", ticket.Later(ctx, 0)},
-		{"ledger", func() error { _, err := fleet.Reserve(ctx, b, r, time.Now); return err }()},
+		{"ledger", func() error { _, err := ledger.Reserve(ctx, b, fleet.ClaimOf(r), time.Now); return err }()},
 		{"file", b.PutFile(ctx, r.PromptFile(), strings.NewReader("x"))},
 		{"file again", b.PutFile(ctx, r.PromptFile(), strings.NewReader("y"))},
 		{"attend", b.Attend(ctx, fleet.Presence{Name: "w", Slots: 1})},
@@ -336,7 +337,7 @@ func tryAll(t *testing.T, b *Bus) {
 			t.Errorf("%s: %v", s.name, s.err)
 		}
 	}
-	if ticket, err = b.Take(ctx); err != nil {
+	if ticket, err = b.Take(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	stop, err := b.Listen(ctx, "f1", func([]byte) []byte { return []byte("yes") })

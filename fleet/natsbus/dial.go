@@ -33,7 +33,7 @@ func Dial(ctx context.Context, o Options) (*Bus, error) { return dial(ctx, o) }
 
 func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 	b := &Bus{
-		queues: map[fleet.Priority]jetstream.Consumer{},
+		queues: map[string]jetstream.Consumer{},
 		shows:  shows{latest: map[string]fleet.Shown{}, viewers: map[*viewer]struct{}{}},
 	}
 	options := append(more,

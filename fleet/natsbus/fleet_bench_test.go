@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // standInWorks is how long an iteration of a worker's stand-in takes: an agent's takes minutes.
@@ -92,7 +93,7 @@ func look(b *testing.B, bus *Bus, loops int) time.Duration {
 		_, err = fleet.Gather(b.Context(), bus, all, 400*time.Millisecond)
 	}
 	if err == nil {
-		_, err = fleet.LedgerOf(b.Context(), bus)
+		_, err = ledger.Whole(b.Context(), bus)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -107,7 +108,7 @@ func standInWorker(ctx context.Context, bus *Bus, name string, slots int, begun 
 	defer working.Wait()
 	for ctx.Err() == nil {
 		free <- struct{}{}
-		ticket, err := bus.Take(ctx)
+		ticket, err := bus.Take(ctx, nil)
 		if err != nil {
 			<-free
 			continue
@@ -116,7 +117,7 @@ func standInWorker(ctx context.Context, bus *Bus, name string, slots int, begun 
 			defer func() { <-free }()
 			r, revision, err := bus.Get(ctx, ticket.ID())
 			if err == nil {
-				_, err = fleet.Reserve(ctx, bus, r, time.Now)
+				_, err = ledger.Reserve(ctx, bus, fleet.ClaimOf(r), time.Now)
 			}
 			if err == nil {
 				r.Begin(name, time.Now())
@@ -132,7 +133,7 @@ func standInWorker(ctx context.Context, bus *Bus, name string, slots int, begun 
 				return now.Commit(r.Attempt, fleet.Outcome{HasState: true, Iterations: r.Attempt}, time.Now())
 			})
 			bus.Show(ctx, fleet.Shown{ID: r.ID, Attempt: r.Attempt})
-			fleet.Settle(ctx, bus, r, 0.01)
+			ledger.Settle(ctx, bus, fleet.ClaimOf(r), 0.01, time.Now())
 			ticket.Later(ctx, time.Minute) // others wait for longer
 		})
 	}

@@ -3,6 +3,8 @@ package natsbus
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -32,8 +34,14 @@ func Well(ctx context.Context, b *Bus, stalled time.Duration) error {
 	if err != nil || free <= 0 {
 		return err
 	}
-	for _, p := range fleet.Priorities {
-		waited, err := waits(ctx, b, p, moved)
+	names, err := namesOf(ctx, b, func(token string) bool {
+		return slices.ContainsFunc(workers, func(w fleet.Presence) bool { return w.Busy < w.Slots && w.Takes(token) })
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Values(names))...) {
+		waited, err := waits(ctx, b, name, moved)
 		if err != nil {
 			return err
 		}
@@ -44,20 +52,34 @@ func Well(ctx context.Context, b *Bus, stalled time.Duration) error {
 	return nil
 }
 
-// waits is how long the first loop of a priority waits that nobody has looked at, since a time.
-func waits(ctx context.Context, b *Bus, p fleet.Priority, since int64) (waited time.Duration, err error) {
+// namesOf are the queues of each priority: a lane's, if it is one of these.
+func namesOf(ctx context.Context, b *Bus, is func(token string) bool) (map[fleet.Priority][]string, error) {
+	lanes, err := b.lanes.read(ctx, b)
+	names := map[fleet.Priority][]string{}
+	for _, p := range fleet.Priorities {
+		for _, lane := range lanes {
+			if is(lane.Token()) {
+				names[p] = append(names[p], laneName(p, lane.Token()))
+			}
+		}
+	}
+	return names, err
+}
+
+// waits is how long the first loop of a priority and lane waits that nobody has looked at, since a time.
+func waits(ctx context.Context, b *Bus, name string, since int64) (waited time.Duration, err error) {
 	info, err := b.work.Info(ctx)
 	if err != nil {
 		return 0, err
 	}
 	next := uint64(1)
-	switch queue, err := b.work.Consumer(ctx, "ralph-"+string(p)); {
+	switch queue, err := b.work.Consumer(ctx, "ralph-"+name); {
 	case err == nil:
 		next = queue.CachedInfo().Delivered.Stream + 1
 	case !errors.Is(err, jetstream.ErrConsumerNotFound):
 		return 0, err
 	}
-	first, err := b.work.GetMsg(ctx, next, jetstream.WithGetMsgSubject("ralph.work."+string(p)+".*"))
+	first, err := b.work.GetMsg(ctx, next, jetstream.WithGetMsgSubject("ralph.work."+name+".*"))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return 0, nil
 	} else if err != nil {
@@ -69,16 +91,22 @@ func waits(ctx context.Context, b *Bus, p fleet.Priority, since int64) (waited t
 // Depths says how many loops of each priority wait for a worker that may begin at once.
 func (b *Bus) Depths(ctx context.Context) (map[fleet.Priority]int, error) {
 	depths := map[fleet.Priority]int{}
-	for _, p := range fleet.Priorities {
-		queue, err := b.queue(ctx, p)
-		if err != nil {
-			return nil, err
+	names, err := namesOf(ctx, b, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	for p, names := range names {
+		for _, name := range names {
+			queue, err := b.queue(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			info, err := queue.Info(ctx)
+			if err != nil {
+				return nil, err
+			}
+			depths[p] += int(info.NumPending)
 		}
-		info, err := queue.Info(ctx)
-		if err != nil {
-			return nil, err
-		}
-		depths[p] = int(info.NumPending)
 	}
 	return depths, nil
 }

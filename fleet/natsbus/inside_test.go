@@ -43,7 +43,7 @@ func TestLoopsAreFollowedFromInside(t *testing.T) {
 		}
 	}
 	depth(2)
-	if _, err := b.Take(ctx); err != nil {
+	if _, err := b.Take(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	depth(1)

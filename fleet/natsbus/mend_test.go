@@ -15,7 +15,7 @@ import (
 func takes(ctx context.Context, t *testing.T, b *Bus) (one fleet.Ticket, before error) {
 	t.Helper()
 	for {
-		one, err := b.Take(ctx)
+		one, err := b.Take(ctx, nil)
 		if err == nil {
 			return one, before
 		}
@@ -53,7 +53,7 @@ func TestWhatIsLostIsMadeAnew(t *testing.T) {
 			if err := tt.lose(ctx, b); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.Take(ctx); errors.Is(err, fleet.ErrAnew) != tt.isAnew {
+			if _, err := b.Take(ctx, nil); errors.Is(err, fleet.ErrAnew) != tt.isAnew {
 				t.Fatalf("it is told: %v", err)
 			}
 			if err := errors.Join(b.Create(ctx, r), b.Enqueue(ctx, r), b.Attend(ctx, fleet.Presence{Name: "w"})); err != nil {
@@ -98,7 +98,7 @@ func TestABusThatComesBackEmpty(t *testing.T) {
 	}
 	defer second.Close()
 	for !errors.Is(err, fleet.ErrAnew) {
-		if _, err = b.Take(ctx); ctx.Err() != nil {
+		if _, err = b.Take(ctx, nil); ctx.Err() != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // full is a record that has as much of everything as it can.
@@ -56,11 +57,11 @@ func TestNoMessageIsTooLong(t *testing.T) {
 	if err := b.Show(t.Context(), fleet.Shown{ID: "f1", Status: make([]byte, maxMessage)}); err == nil {
 		t.Error("a status that is too long is sent")
 	}
-	l := fleet.Ledger{Running: map[string]fleet.Reservation{}}
+	l := ledger.Ledger{Running: map[string]ledger.Reservation{}}
 	for i := range 5000 {
-		l.Running[fmt.Sprint(i)] = fleet.Reservation{Key: strings.Repeat("k", 100)}
+		l.Running[fmt.Sprint(i)] = ledger.Reservation{Key: strings.Repeat("k", 100)}
 	}
-	if err := b.PutLedger(t.Context(), fleet.CommonPart, l, 0); err == nil || !strings.Contains(err.Error(), "the record of ledger has") {
+	if err := b.PutLedger(t.Context(), ledger.CommonPart, l, 0); err == nil || !strings.Contains(err.Error(), "the record of ledger has") {
 		t.Errorf("a ledger that is too long is refused with %v", err)
 	}
 	if err := b.PutFile(t.Context(), "file", strings.NewReader(strings.Repeat("x", 1<<20))); err != nil {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // alreadyThere is the error code of a message more than one of a subject.
@@ -19,7 +21,24 @@ const alreadyThere = 10077
 // Enqueue implements fleet.Bus. A loop's message stays until its ticket is Done, so a
 // second one is refused.
 func (b *Bus) Enqueue(ctx context.Context, r fleet.Record) error {
-	return enqueue(ctx, b, fmt.Sprintf("ralph.work.%s.%s", r.Priority, r.ID))
+	lane := fleet.LaneOf(r)
+	if err := b.lanes.add(ctx, b, lane); err != nil {
+		return err
+	}
+	return enqueue(ctx, b, workSubject(r.Priority, lane.Token())+r.ID)
+}
+
+// workSubject is what the subjects of a priority's loops in a lane begin with. Without a lane it is that of older
+// versions, whose workers take these loops, too.
+func workSubject(p fleet.Priority, lane string) string {
+	return "ralph.work." + laneName(p, lane) + "."
+}
+
+func laneName(p fleet.Priority, lane string) string {
+	if lane == "" {
+		return string(p)
+	}
+	return string(p) + "-" + lane
 }
 
 func enqueue(ctx context.Context, b *Bus, subject string) error {
@@ -35,12 +54,12 @@ const idle = time.Second
 
 // Take implements fleet.Bus. When no loop waits, it waits for one of any priority: what comes
 // beside the first goes back.
-func (b *Bus) Take(ctx context.Context) (fleet.Ticket, error) {
+func (b *Bus) Take(ctx context.Context, takes func(fleet.Lane) bool) (fleet.Ticket, error) {
 	for {
 		if b.isAnew.Swap(false) {
 			return nil, fleet.ErrAnew
 		}
-		t, err := take(ctx, b)
+		t, err := take(ctx, b, takes)
 		if err != nil && ctx.Err() == nil {
 			err = cmp.Or(renew(ctx, b), err)
 		}
@@ -50,14 +69,34 @@ func (b *Bus) Take(ctx context.Context) (fleet.Ticket, error) {
 	}
 }
 
-func take(ctx context.Context, b *Bus) (fleet.Ticket, error) {
+func take(ctx context.Context, b *Bus, takes func(fleet.Lane) bool) (fleet.Ticket, error) {
+	lanes, err := b.lanes.read(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	var names []string // those of the first priority come first
 	for _, p := range fleet.Priorities {
-		t, err := b.takeOf(ctx, p, false)
+		first := len(names)
+		for _, lane := range lanes {
+			if takes == nil || takes(lane) {
+				names = append(names, laneName(p, lane.Token()))
+			}
+		}
+		// No lane is always served before the others.
+		of := names[first:]
+		rand.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
+	}
+	if len(names) == 0 {
+		fleet.Pause(ctx, idle)
+		return nil, ctx.Err()
+	}
+	for _, name := range names {
+		t, err := b.takeOf(ctx, name, false)
 		if t != nil || err != nil {
 			return t, err
 		}
 	}
-	return b.await(ctx)
+	return b.await(ctx, names)
 }
 
 // renew makes anew what the bus has lost, and has loops taken from what it has by now.
@@ -74,6 +113,7 @@ func renew(ctx context.Context, b *Bus) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.queues)
+	b.lanes.forget()
 	if !b.born.Equal(now.born) {
 		b.born = now.born
 		return fleet.ErrAnew
@@ -82,19 +122,19 @@ func renew(ctx context.Context, b *Bus) error {
 }
 
 // await takes the first loop that comes, if one does.
-func (b *Bus) await(ctx context.Context) (first fleet.Ticket, problem error) {
+func (b *Bus) await(ctx context.Context, names []string) (first fleet.Ticket, problem error) {
 	type taken struct {
 		fleet.Ticket
 		err error
 	}
 	came := make(chan taken)
-	for _, p := range fleet.Priorities {
+	for _, name := range names {
 		go func() {
-			t, err := b.takeOf(ctx, p, true)
+			t, err := b.takeOf(ctx, name, true)
 			came <- taken{t, err}
 		}()
 	}
-	for n := len(fleet.Priorities); n > 0; n-- {
+	for n := len(names); n > 0; n-- {
 		one := <-came
 		problem = errors.Join(problem, one.err)
 		if one.Ticket == nil {
@@ -112,9 +152,9 @@ func (b *Bus) await(ctx context.Context) (first fleet.Ticket, problem error) {
 	return nil, problem
 }
 
-// takeOf takes a loop of one priority, if there is one.
-func (b *Bus) takeOf(ctx context.Context, p fleet.Priority, waits bool) (fleet.Ticket, error) {
-	queue, err := b.queue(ctx, p)
+// takeOf takes a loop of one priority and lane, if there is one.
+func (b *Bus) takeOf(ctx context.Context, name string, waits bool) (fleet.Ticket, error) {
+	queue, err := b.queue(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -142,26 +182,26 @@ func (b *Bus) takeOf(ctx context.Context, p fleet.Priority, waits bool) (fleet.T
 	return nil, nil
 }
 
-// queue returns the consumer of the loops of a priority. All workers share it, so none changes it: a change of
+// queue returns the consumer of the loops of a priority and lane. All workers share it, so none changes it: a change of
 // its AckWait would move the ends of all leases.
-func (b *Bus) queue(ctx context.Context, p fleet.Priority) (queue jetstream.Consumer, err error) {
+func (b *Bus) queue(ctx context.Context, lane string) (queue jetstream.Consumer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if queue = b.queues[p]; queue != nil {
+	if queue = b.queues[lane]; queue != nil {
 		return queue, nil
 	}
-	name := "ralph-" + string(p)
+	name := "ralph-" + lane
 	queue, err = findOrMake(ctx,
 		func(ctx context.Context) (jetstream.Consumer, error) { return b.work.Consumer(ctx, name) },
 		func(ctx context.Context) (jetstream.Consumer, error) {
 			return b.work.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-				Durable: name, FilterSubject: "ralph.work." + string(p) + ".*", AckPolicy: jetstream.AckExplicitPolicy,
-				AckWait: fleet.DefaultLease, MaxAckPending: -1, MaxDeliver: -1,
+				Durable: name, FilterSubject: "ralph.work." + lane + ".*", AckPolicy: jetstream.AckExplicitPolicy,
+				AckWait: ledger.DefaultLease, MaxAckPending: -1, MaxDeliver: -1,
 			})
 		})
-	b.queues[p] = queue // nil behind an error: the next one tries again
+	b.queues[lane] = queue // nil behind an error: the next one tries again
 	return queue, err
 }
 
@@ -201,6 +241,17 @@ func (t ticket) Later(ctx context.Context, in time.Duration) error {
 		return t.message.Nak()
 	}
 	return t.message.NakWithDelay(in)
+}
+
+// Move implements fleet.Ticket. The loop is in its lane before it leaves this one.
+func (t ticket) Move(ctx context.Context, r fleet.Record) error {
+	if workSubject(r.Priority, fleet.LaneOf(r).Token())+r.ID == t.message.Subject() { // what it needs was just there
+		return t.Later(ctx, idle)
+	}
+	if err := t.bus.Enqueue(ctx, r); err != nil {
+		return err
+	}
+	return t.Done(ctx)
 }
 
 // Done implements fleet.Ticket.

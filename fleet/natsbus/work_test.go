@@ -22,7 +22,7 @@ func TestTheFirstOfAnyPriority(t *testing.T) {
 		go func() {
 			defer close(took)
 			for range fleet.Priorities {
-				one, err := b.Take(ctx)
+				one, err := b.Take(ctx, nil)
 				if err != nil {
 					t.Error(err)
 					return
@@ -57,7 +57,7 @@ func BenchmarkTakeOfEachPriority(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				took := make(chan fleet.Ticket)
 				go func() {
-					one, err := bus.Take(b.Context())
+					one, err := bus.Take(b.Context(), nil)
 					if err != nil {
 						b.Error(err)
 					}
@@ -92,7 +92,7 @@ func TestEachAttemptHasALeaseOfItsOwn(t *testing.T) {
 		if err := b.Enqueue(ctx, fleet.Record{Task: fleet.Task{ID: id, Priority: fleet.Normal}}); err != nil {
 			t.Fatal(err)
 		}
-		one, err := b.Take(ctx)
+		one, err := b.Take(ctx, nil)
 		if err != nil || one.ID() != id {
 			t.Fatalf("it took %v, %v", one, err)
 		}
@@ -103,13 +103,13 @@ func TestEachAttemptHasALeaseOfItsOwn(t *testing.T) {
 	}
 	kept := take(long, "kept", time.Hour)
 	take(short, "lost", 50*time.Millisecond)
-	again, err := long.Take(ctx)
+	again, err := long.Take(ctx, nil)
 	if err != nil || again.ID() != "lost" {
 		t.Fatalf("behind its lease came %v, %v", again, err)
 	}
 	within, stop := context.WithTimeout(ctx, idle/2)
 	defer stop()
-	if other, err := short.Take(within); other != nil {
+	if other, err := short.Take(within, nil); other != nil {
 		t.Errorf("the loop of another worker came: %v, %v", other.ID(), err)
 	}
 	for _, one := range []fleet.Ticket{kept, again} {

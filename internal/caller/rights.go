@@ -54,7 +54,11 @@ var rights = map[string]right{
 	"submit":    users("submit loops to a fleet"),
 	"limits":    users("change what the loops of a fleet may use"),
 	"budget":    users("change what the loops of a fleet have spent"),
-	"remove":    users("remove loops of a fleet"),
+	"queue":     {},
+
+	"queue add":    users("change the queues of a fleet"),
+	"queue remove": users("change the queues of a fleet"),
+	"remove":       users("remove loops of a fleet"),
 
 	"notify test": users("call its user"),
 	"ahp":         users("be a window of its user"),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -19,7 +19,8 @@ import (
 
 func newBudget() *cobra.Command {
 	var bus busFlags
-	var c fleet.Correction
+	var c ledger.Correction
+	var queue string
 	cmd := &cobra.Command{
 		Use:   "budget",
 		Short: "Show what all loops have spent, or correct it",
@@ -37,20 +38,21 @@ that no agent told. ralph-fleet limits sets the budget.`,
 			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
 				if cmd.Flags().Changed("correct") {
 					c.At, c.By = time.Now().UTC(), self()
-					if err := fleet.Correct(ctx, bus, c); err != nil {
+					if err := ledger.Correct(ctx, bus, queue, c); err != nil {
 						return err
 					}
 				}
-				ledger, err := fleet.LedgerOf(ctx, bus)
+				sums, err := ledger.Spending(ctx, bus, queue)
 				if err != nil {
 					return err
 				}
-				return printBudget(cmd.OutOrStdout(), ledger)
+				return printBudget(cmd.OutOrStdout(), sums)
 			})
 		},
 	}
 	bus.addFlags(cmd)
 	f := cmd.Flags()
+	f.StringVar(&queue, "queue", "", "of the queue of that `NAME`, in place of all loops")
 	f.Float64Var(&c.USD, "correct", 0, "add `USD` to what was spent; a negative sum is taken off")
 	f.StringVar(&c.Reason, "reason", "", "why, in a `TEXT` that is kept with it")
 	return cmd
@@ -65,13 +67,16 @@ func self() string {
 	return host
 }
 
-func printBudget(out io.Writer, l fleet.Ledger) error {
-	reserved := 0.0
+func printBudget(out io.Writer, l ledger.Ledger) error {
+	reserved, limit := 0.0, l.Limits.MaxUSD
+	if l.Queue != nil {
+		limit = l.Queue.MaxUSD
+	}
 	for _, r := range l.Running {
 		reserved += r.USD
 	}
 	_, err := fmt.Fprintf(out, "budget    %s\nspent     $%.2f\nreserved  $%.2f of %s\n",
-		orNone("$%.2f", l.Limits.MaxUSD), l.Spent, reserved, tell.Counted(len(l.Running), "iteration"))
+		orNone("$%.2f", limit), l.Spent, reserved, tell.Counted(len(l.Running), "iteration"))
 	for _, c := range l.Corrected {
 		if err == nil {
 			_, err = fmt.Fprintf(out, "corrected %s  %+.2f  %s: %s\n", c.At.Local().Format(time.DateTime), c.USD, c.By, c.Reason)

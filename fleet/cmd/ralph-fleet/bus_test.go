@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
@@ -438,8 +439,8 @@ func TestALedgerThatIsNone(t *testing.T) {
 	u.must(err)
 	ctx, cancel := context.WithTimeout(u.Context(), proctest.Patience)
 	defer cancel()
-	for !errors.Is(err, fleet.ErrLedger) {
-		_, err = fleet.LedgerOf(ctx, u.bus)
+	for !errors.Is(err, ledger.ErrBroken) {
+		_, err = ledger.Whole(ctx, u.bus)
 		u.must(ctx.Err())
 	}
 	u.refuses("status", "one", "1 queued", "what the bus keeps of limits and spending can't be read: ", "nats kv get RALPH_LEDGER ledger --raw")

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
@@ -130,14 +131,14 @@ func newRemove() *cobra.Command {
 
 func newLimits() *cobra.Command {
 	var bus busFlags
-	var changes []func(*fleet.Limits)
+	var changes []func(*ledger.Limits)
 	cmd := &cobra.Command{
 		Use:   "limits",
 		Short: "Show the limits of all loops together, or set those that are given",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
-				err := fleet.ChangeLedger(ctx, bus, func(l *fleet.Ledger) bool {
+				err := ledger.Change(ctx, bus, func(l *ledger.Ledger) bool {
 					for _, change := range changes {
 						change(&l.Limits)
 					}
@@ -146,7 +147,7 @@ func newLimits() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				now, err := fleet.LedgerOf(ctx, bus)
+				now, err := ledger.Whole(ctx, bus)
 				if err != nil {
 					return err
 				}
@@ -158,28 +159,20 @@ func newLimits() *cobra.Command {
 	}
 	bus.addFlags(cmd)
 	f := cmd.Flags()
-	addLimit(f, &changes, "keep-ended", "this `TIME` (30d) after its end a loop is removed, with all that is kept of it; 0: never", limits.ParseSpan, func(l *fleet.Limits, v time.Duration) { l.KeepEnded = v })
-	addLimit(f, &changes, "max-cost", "`USD` that all loops together may cost; 0: no limit", limits.ParseUSD, func(l *fleet.Limits, v float64) { l.MaxUSD = v })
-	addLimit(f, &changes, "per-hour", "`N` iterations may begin within an hour; 0: no limit", limits.ParseCount, func(l *fleet.Limits, v int) { l.PerHour = v })
-	addLimit(f, &changes, "at-once", "`KEY=N`: so many loops of a key at once, 0: any number; the key * is any other; may be given again", parseAtOnce, func(l *fleet.Limits, v map[string]int) {
+	add(f, &changes, "keep-ended", "this `TIME` (30d) after its end a loop is removed, with all that is kept of it; 0: never", limits.ParseSpan, func(l *ledger.Limits, v time.Duration) { l.KeepEnded = v })
+	add(f, &changes, "max-cost", "`USD` that all loops together may cost; 0: no limit", limits.ParseUSD, func(l *ledger.Limits, v float64) { l.MaxUSD = v })
+	add(f, &changes, "per-hour", "`N` iterations may begin within an hour; 0: no limit", limits.ParseCount, func(l *ledger.Limits, v int) { l.PerHour = v })
+	add(f, &changes, "at-once", "`KEY=N`: so many loops of a key at once, 0: any number; the key * is any other; may be given again", parseAtOnce, func(l *ledger.Limits, v map[string]int) {
 		if l.AtOnce == nil {
 			l.AtOnce = v
 		}
 		maps.Copy(l.AtOnce, v)
 	})
-	addLimit(f, &changes, "lease", "a loop is taken over when nothing is heard of its worker for this `TIME`, in attempts to come; longer than a restart of the bus takes", parseLease, func(l *fleet.Limits, v time.Duration) { l.Lease = v })
+	add(f, &changes, "lease", "a loop is taken over when nothing is heard of its worker for this `TIME`, in attempts to come; longer than a restart of the bus takes", parseLease, func(l *ledger.Limits, v time.Duration) { l.Lease = v })
 	return cmd
 }
 
 // addLimit adds a flag that changes a limit of all loops.
-func addLimit[T any](f *pflag.FlagSet, changes *[]func(*fleet.Limits), name, usage string, parse func(string) (T, error), set func(*fleet.Limits, T)) {
-	f.Func(name, usage, func(text string) error {
-		v, err := parse(text)
-		*changes = append(*changes, func(l *fleet.Limits) { set(l, v) })
-		return err
-	})
-}
-
 func parseAtOnce(text string) (map[string]int, error) {
 	key, n, _ := strings.Cut(text, "=")
 	most, err := limits.ParseCount(n)
@@ -192,7 +185,7 @@ func parseAtOnce(text string) (map[string]int, error) {
 func parseLease(text string) (time.Duration, error) {
 	lease, err := limits.ParseSpan(text)
 	if err == nil && lease < time.Second {
-		err = limits.BadValue(text, fmt.Sprintf("a second or more: %s suits most", fleet.DefaultLease))
+		err = limits.BadValue(text, fmt.Sprintf("a second or more: %s suits most", ledger.DefaultLease))
 	}
 	return lease, err
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
@@ -234,7 +235,7 @@ func (d *doctor) checkBus(ctx context.Context) {
 	if disk, isTold := natsbus.DiskOf(ctx, bus); isTold && !disk.IsFull() {
 		d.good("bus.disk", "%s", disk)
 	}
-	if _, err := fleet.LedgerOf(ctx, bus); err != nil {
+	if _, err := ledger.Whole(ctx, bus); err != nil {
 		d.explain("ledger", "", err, o)
 	}
 	d.checkClock("clock", "this machine's clock", h.Ahead, h.Took)

@@ -26,6 +26,7 @@ Loops, by name or id, or many at once by --label KEY=VALUE (given to submit)
 The fleet
   ralph-fleet doctor                       what is wrong, and what helps
   ralph-fleet limits                       what all loops together may cost and run
+  ralph-fleet queue                        teams, each with needs, budget and workers
   ralph-fleet budget                       what they have spent; puts it right
   ralph-fleet submit --each tasks.jsonl    a loop for each line of a file
   ralph-fleet --stdio                      serve an editor, with the loops of the bus

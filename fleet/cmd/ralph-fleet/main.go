@@ -76,7 +76,7 @@ func newRoot(stdout io.Writer) *cobra.Command {
 	cli.Overview(root, overview)
 	handOver := emit.New() // what agents of local loops call
 	handOver.Hidden = true
-	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLand(), newLimits(), newBudget(), newRemove(),
+	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLand(), newLimits(), newBudget(), newQueue(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", thatGoOn(), pauseLoop), newResume(), newNext(), newAnswer(),
 		newCancel(), newSteer(), newDoctor(), handOver)
 	cli.Versioned(root, programVersion())

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/client"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
@@ -38,13 +39,13 @@ func newStatus() *cobra.Command {
 				slices.SortFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 				all, mayAll := bus.(*natsbus.Bus)
 				var shown map[string]fleet.Shown
-				var ledger fleet.Ledger
+				var sums ledger.Ledger
 				var err, errLedger error
 				if mayAll {
 					if shown, err = fleet.Gather(ctx, bus, found, gathering); err != nil {
 						return err
 					}
-					ledger, errLedger = fleet.LedgerOf(ctx, bus)
+					sums, errLedger = ledger.Whole(ctx, bus)
 				}
 				var last *wire.Receipt // of the one loop that is asked for
 				if len(args) == 1 && len(found) == 1 && found[0].Phase == fleet.Ended {
@@ -57,10 +58,10 @@ func newStatus() *cobra.Command {
 				if asJSON {
 					return printJSON(cmd.OutOrStdout(), found, shown, last)
 				}
-				if errLedger != nil && !errors.Is(errLedger, fleet.ErrLedger) {
+				if errLedger != nil && !errors.Is(errLedger, ledger.ErrBroken) {
 					return errLedger
 				}
-				if err := printTable(cmd.OutOrStdout(), found, shown, ledger, time.Now(), terminal.LineWidth(cmd.OutOrStdout())); err != nil {
+				if err := printTable(cmd.OutOrStdout(), found, shown, sums, time.Now(), terminal.LineWidth(cmd.OutOrStdout())); err != nil {
 					return err
 				}
 				if last != nil {
@@ -118,7 +119,7 @@ func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown
 }
 
 // printTable prints a row for each loop, as wide as a terminal is; 0 is no limit.
-func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown, ledger fleet.Ledger, now time.Time, width int) error {
+func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown, sums ledger.Ledger, now time.Time, width int) error {
 	if len(records) == 0 {
 		_, err := fmt.Fprintln(w, "no loops; put some there with ralph-fleet submit")
 		return err
@@ -150,17 +151,17 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	if more := len(records) - maxRows; more > 0 {
 		fmt.Fprintf(w, "and %d more: name some, or give --label, or --json for all\n", more)
 	}
-	var sums []string
+	var counted []string
 	for _, p := range fleet.Phases {
 		if counts[p] > 0 {
-			sums = append(sums, fmt.Sprintf("%d %s", counts[p], p))
+			counted = append(counted, fmt.Sprintf("%d %s", counts[p], p))
 		}
 	}
 	money := costOf(spent, isOpen)
-	if limit := ledger.Limits.MaxUSD; limit > 0 {
-		money = fmt.Sprintf("%s; all loops %s of %s", money, tell.USD(ledger.Spent), tell.USD(limit))
+	if limit := sums.Limits.MaxUSD; limit > 0 {
+		money = fmt.Sprintf("%s; all loops %s of %s", money, tell.USD(sums.Spent), tell.USD(limit))
 	}
-	_, err := fmt.Fprintf(w, "%s · %s\n", strings.Join(sums, ", "), money)
+	_, err := fmt.Fprintf(w, "%s · %s\n", strings.Join(counted, ", "), money)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
 // manyLoops are loops that have ended, each later than the one before.
@@ -27,7 +28,7 @@ func TestATableOfManyLoops(t *testing.T) {
 	all[500].StopReason = "worker_failures"
 	shown := map[string]fleet.Shown{"f400": {ID: "f400", Attempt: 1, Status: []byte(`{"questions":[{"questionId":"q1"}]}`)}}
 	var table strings.Builder
-	if err := printTable(&table, all, shown, fleet.Ledger{}, time.Now(), 0); err != nil {
+	if err := printTable(&table, all, shown, ledger.Ledger{}, time.Now(), 0); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(table.String()), "\n")
@@ -50,7 +51,7 @@ func TestATableOfManyLoops(t *testing.T) {
 		t.Errorf("it names a folder: %s", objects.String())
 	}
 	table.Reset()
-	if err := printTable(&table, all[:maxRows], nil, fleet.Ledger{}, time.Now(), 0); err != nil || strings.Contains(table.String(), "more") || !strings.HasPrefix(table.String(), "f0 ") {
+	if err := printTable(&table, all[:maxRows], nil, ledger.Ledger{}, time.Now(), 0); err != nil || strings.Contains(table.String(), "more") || !strings.HasPrefix(table.String(), "f0 ") {
 		t.Errorf("of few, in their order: %s, %v", table.String(), err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
@@ -91,7 +92,11 @@ func (b *busFlags) submit(cmd *cobra.Command, flags *loopFlags, s fleet.Submissi
 		return err
 	}
 	return b.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
-		if err := flags.money(ctx, bus, s.Task, cmd.ErrOrStderr()); err != nil {
+		q, err := join(ctx, bus, &s.Task, "")
+		if err == nil {
+			err = flags.money(ctx, bus, s.Task, q, cmd.ErrOrStderr())
+		}
+		if err != nil {
 			return err
 		}
 		return fleet.Submit(ctx, fleet.Door{Bus: bus}, s, tell)
@@ -165,10 +170,11 @@ A worker runs the setup, the verification and whatever the agent does as its own
 	bus.completeLabels(cmd)
 	f.StringSliceVar(&s.Task.On, "on", nil, "only on workers with this `LABEL` (gpu), system (os=linux, arch=arm64) or agent (agent=pi)")
 	f.StringVar(&s.Task.Key, "key", "default", "the `NAME` of the provider's account; limits are kept for each")
+	f.StringVar(&s.Task.Queue, "queue", "", "the `NAME` of the queue whose budget and workers it has (ralph-fleet queue)")
 	f.Float64Var(&s.Task.Reserve, "reserve", 0, "`USD` that an iteration costs at most; kept back from the budget while it runs")
 	onBus := start.Group("On the bus")
 	onBus.In(f, false, "name", "priority", "label", "bus")
-	onBus.In(f, true, "on", "key", "reserve", "token-file", "ca", "creds", "nkey")
+	onBus.In(f, true, "queue", "on", "key", "reserve", "token-file", "ca", "creds", "nkey")
 	f.BoolVar(&asJSON, "json", false, "print an object per line")
 	start.AboutShown.In(f, false, "json")
 	return cmd
@@ -188,8 +194,8 @@ func tellSubmitted(out io.Writer, one fleet.Submitted, asJSON bool) {
 }
 
 // money refuses loops whose cost nobody would know under a limit of it, and says what they may cost without one.
-func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, note io.Writer) error {
-	ledger, _, err := bus.Ledger(ctx, fleet.CommonPart)
+func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, q *ledger.Queue, note io.Writer) error {
+	sums, _, err := bus.Ledger(ctx, ledger.CommonPart)
 	if err != nil {
 		return err
 	}
@@ -198,15 +204,15 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, note
 	if known, err := backends.Lookup(agent.Name); err == nil {
 		tells = known.Output.HasCost()
 	}
-	switch isLimited := limits.MaxCostUSD > 0 || ledger.Limits.MaxUSD > 0; {
+	switch isLimited := limits.MaxCostUSD > 0 || sums.Limits.MaxUSD > 0 || q.HasBudget(); {
 	case isLimited && !tells && t.Reserve == 0:
 		who := agent.Name + " doesn't tell what it costs"
 		if agent.Name == "" || agent.Name == config.Auto {
 			who = "only a worker knows which agent it has and whether that agent reports its costs"
 		}
 		return fmt.Errorf("%s, so the limit of cost can't hold: say what an iteration costs at most (--reserve 0.50), or name an agent that tells it (--backend claude)", who)
-	case ledger.Limits.MaxUSD > 0 && t.Reserve > ledger.Limits.MaxUSD:
-		return fmt.Errorf("--reserve %.2f is more than the budget of all loops, $%.2f: it would never begin", t.Reserve, ledger.Limits.MaxUSD)
+	case sums.Limits.MaxUSD > 0 && t.Reserve > sums.Limits.MaxUSD:
+		return fmt.Errorf("--reserve %.2f is more than the budget of all loops, $%.2f: it would never begin", t.Reserve, sums.Limits.MaxUSD)
 	case isLimited:
 		return nil
 	}

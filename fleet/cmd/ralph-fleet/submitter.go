@@ -134,5 +134,9 @@ func admissible(ctx context.Context, bus fleet.Bus, t *fleet.Task) error {
 	if limits := (fleet.Record{Task: *t}).Limits(); limits.MaxIterations <= 0 || limits.MaxDuration <= 0 {
 		return errors.New("a submitter's loops have limits: --max-iterations and --max-time can't be 0")
 	}
-	return flags.money(ctx, bus, *t, io.Discard)
+	q, err := join(ctx, bus, t, t.Labels[fleet.LabelSubmitter])
+	if err != nil {
+		return err
+	}
+	return flags.money(ctx, bus, *t, q, io.Discard)
 }

@@ -48,6 +48,44 @@ func TestASubmitterSubmitsAndSeesItsOwn(t *testing.T) {
 	u.says("status --label submitter=bob", "other", "!mine")
 }
 
+// Teams have queues of their own; who may only submit spends from theirs.
+func TestQueuesOfTeams(t *testing.T) {
+	u := newUser(t)
+	dir, repo := t.TempDir(), repository(t)
+	alice, bob := filepath.Join(dir, "alice"), filepath.Join(dir, "bob")
+	u.url = u.serves("--submitter", "alice="+alice, "--submitter", "bob="+bob)
+	u.says("queue", "no queues")
+	u.says("queue add web --per-day 5 --at-once 2 --submitter alice", "web $0.00 spent · today $0.00 of $5.00 · 0 iterations run of 2 · submitters alice")
+	u.says("queue add gpu --needs gpu,zone=west --max-cost 9 --worker w1,w2", "gpu $0.00 of $9.00", "needs gpu, zone=west · workers w1, w2")
+	u.says("queue add gpu --needs gpu", "gpu $0.00 of $9.00", "needs gpu · workers w1, w2")
+	u.refuses("queue add GPU", "is no name of a queue")
+
+	u.says("submit --repo "+repo+" --backend pi --name one --queue gpu --reserve 1 Do it", "one submitted")
+	u.says("status one", "waits for a worker: it needs agent=pi, gpu")
+	u.refuses("submit --repo "+repo+" --backend pi --queue gpu --reserve 10 Do it", "more than the budget of the queue gpu")
+	u.refuses("submit --repo "+repo+" --backend pi --queue none Do it", "none: there is no such queue; ralph-fleet queue lists them")
+	u.refuses("submit --repo "+repo+" --queue gpu Do it", "the limit of cost can't hold")
+
+	as := " --token-file " + alice
+	u.says("submit --repo "+repo+" --backend pi --name hers Do it"+as, "hers submitted")
+	u.refuses("submit --repo "+repo+" --backend pi --queue gpu Do it"+as, "the queue gpu isn't for the submitter alice")
+	u.refuses("submit --repo "+repo+" --backend pi --reserve 100 Do it"+as, "more than the budget of the queue web, $5.00")
+	u.says("submit --repo "+repo+" --backend pi --name his --token-file "+bob+" Do it", "his submitted")
+	all, _, err := u.bus.List(t.Context())
+	u.must(err)
+	for _, r := range all {
+		if want := map[string]string{"one": "gpu", "hers": "web"}[r.Name]; r.Queue != want || (len(r.Needs) > 0) != (want != "") {
+			t.Errorf("%s is in the queue %q and needs %v", r.Name, r.Queue, r.Needs)
+		}
+	}
+	u.says("budget --queue web --correct 2 --reason bill", "budget no limit spent $2.00", ": bill")
+	u.says("budget", "spent $0.00", "!bill")
+	u.says("queue", "web $2.00 spent · today $2.00 of $5.00", "gpu")
+	u.says("queue remove gpu")
+	u.refuses("queue remove gpu", "there is no such queue")
+	u.says("queue", "web", "!gpu")
+}
+
 // repository makes one with a commit.
 func repository(t *testing.T) string {
 	t.Helper()

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/metrics"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
@@ -33,6 +34,7 @@ type worker struct {
 	walls     start.Choice
 	lease     time.Duration
 	metricsAt string
+	queuesOf  []string
 }
 
 func newWorker() *cobra.Command {
@@ -59,6 +61,7 @@ dies, another one goes on with the iteration.`,
 	f.DurationVar(&w.lease, "lease", 0, "begin only if the lease of the bus is this `TIME`; ralph-fleet limits --lease sets it for all workers")
 	f.DurationVar(&w.Drain, "drain", 0, "iterations have this `TIME` to end by themselves when the worker is told to; it takes no more loops then. Without it they are cut off, and run again elsewhere")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
+	f.StringSliceVar(&w.queuesOf, "queue", nil, "take loops of these `QUEUES` alone; default is those that are in none; without it of all")
 	f.StringVar(&w.Name, "name", "", "the `NAME` of the worker in the status (default: host and process)")
 	f.StringVar(&w.metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9465")
 	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD`, as gpu or zone=west, that loops are submitted for and people see; may be given again")
@@ -79,7 +82,9 @@ func (w *worker) complete(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	w.Agents = backends.Names()
+	if w.Queues, err = fleet.QueuesOf(w.queuesOf); err != nil {
+		return err
+	}
 	w.Has = slices.Concat(w.Labels, []string{"os=" + runtime.GOOS, "arch=" + runtime.GOARCH})
 	w.HasAgent = func(name string) bool {
 		agent, err := backends.Lookup(name)
@@ -146,8 +151,8 @@ func (w *worker) work(cmd *cobra.Command) error {
 
 // agree refuses a worker that insists on another lease than all others have. Without a ledger nothing begins anyway.
 func agree(ctx context.Context, bus fleet.Bus, lease time.Duration) error {
-	l, _, err := bus.Ledger(ctx, fleet.CommonPart)
-	if errors.Is(err, fleet.ErrLedger) {
+	l, _, err := bus.Ledger(ctx, ledger.CommonPart)
+	if errors.Is(err, ledger.ErrBroken) {
 		err = nil
 	}
 	if now := l.Limits.Lasts(); err == nil && lease != 0 && lease != now {

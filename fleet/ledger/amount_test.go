@@ -1,6 +1,6 @@
 //go:build !race
 
-package fleet
+package ledger
 
 import (
 	"math/rand/v2"
@@ -15,7 +15,7 @@ func TestTheSumsOfAllParts(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		m, now, want := newMemory(), noon, 0.0
-		loops := make([]Record, 8)
+		loops := make([]Claim, 8)
 		for i := range loops {
 			loops[i] = of("f"+strconv.Itoa(i), []string{"a", "b"}[i%2], float64(1+random.IntN(3)))
 		}
@@ -46,7 +46,7 @@ func TestTheSumsOfAllParts(t *testing.T) {
 					want += reserved
 					r.Attempt++
 					running[r.ID] = r.Reserve
-					inUse[limits.partOf(r.Task)] = true
+					inUse[limits.partOf(*r)] = true
 				}
 			case 2, 3: // it ends, and says so twice
 				if runs {
@@ -54,17 +54,17 @@ func TestTheSumsOfAllParts(t *testing.T) {
 					delete(running, r.ID)
 				}
 				for range 2 {
-					if err := Settle(t.Context(), m, *r, 0.5); err != nil {
+					if err := Settle(t.Context(), m, *r, 0.5, noon); err != nil {
 						t.Fatal(err)
 					}
 				}
 			case 4:
 				limits = []Limits{{}, {MaxUSD: want + 10}, {AtOnce: map[string]int{"a": 2}}}[random.IntN(3)]
-				if err := ChangeLedger(t.Context(), m, func(l *Ledger) bool { l.Limits = limits; return true }); err != nil {
+				if err := Change(t.Context(), m, func(l *Ledger) bool { l.Limits = limits; return true }); err != nil {
 					t.Fatal(err)
 				}
 			}
-			l, err := LedgerOf(t.Context(), m)
+			l, err := Whole(t.Context(), m)
 			sum := 0.0
 			for id, held := range l.Running {
 				if held.USD != running[id] {

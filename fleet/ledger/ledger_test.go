@@ -1,6 +1,9 @@
-package fleet
+package ledger
 
 import (
+	"maps"
+	"sync"
+
 	"context"
 	"math"
 	"math/rand/v2"
@@ -10,12 +13,12 @@ import (
 	"time"
 )
 
-func of(id, key string, reserve float64) Record {
-	return Record{Task: Task{ID: id, Key: key, Reserve: reserve}}
+func of(id, key string, reserve float64) Claim {
+	return Claim{ID: id, Key: key, Reserve: reserve}
 }
 
 // Admit is what Reserve does with a ledger that has one part.
-func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string) {
+func (l *Ledger) Admit(r Claim, now time.Time) (wait time.Duration, why string) {
 	if wait, why = l.refuses(r, now); wait == 0 {
 		l.reserve(r, now)
 	}
@@ -55,7 +58,7 @@ func TestLimitsOverAllLoops(t *testing.T) {
 		{"one that doesn't by a part of a cent", Ledger{Limits: Limits{MaxUSD: 1.40}, Spent: 1.351}, "k", 0.05, 0, 30 * time.Second},
 		{"a budget that is spent", Ledger{Limits: Limits{MaxUSD: 5}, Spent: 5}, "k", 0, 0, 30 * time.Second},
 		{"a budget that was lowered", Ledger{Limits: Limits{MaxUSD: 5}, Spent: 9}, "k", 0, 0, 30 * time.Second},
-		{"a reservation beyond the budget", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 6, 0, lookAgain},
+		{"a reservation beyond the budget", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 6, 0, LookAgain},
 		{"an hour", Ledger{Limits: Limits{PerHour: 7}, Begun: []Minute{{At: noon.Unix()/60 - 61, N: 100}, {At: noon.Unix()/60 - 59, N: 4}}}, "k", 0, 3, 2 * time.Minute},
 		{"a key that is held", Ledger{Held: map[string]time.Time{"k": noon.Add(time.Hour)}}, "k", 0, 0, time.Hour},
 		{"a key that was held", Ledger{Held: map[string]time.Time{"k": noon}}, "k", 0, 10, 0},
@@ -123,7 +126,7 @@ func TestTheBudgetHolds(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		l := Ledger{Limits: Limits{MaxUSD: 10, PerHour: 1 + random.IntN(30), AtOnce: map[string]int{"a": 1 + random.IntN(3)}}}
-		loops := make([]Record, 8)
+		loops := make([]Claim, 8)
 		for i := range loops {
 			loops[i] = of(strconv.Itoa(i), []string{"a", "b"}[i%2], float64(random.IntN(4)))
 		}
@@ -196,15 +199,14 @@ func TestTheTurnOfTheHour(t *testing.T) {
 func TestWhatARemovedLoopHasReserved(t *testing.T) {
 	for name, limits := range map[string]Limits{"no limit": {}, "of its key": {AtOnce: map[string]int{"k": 1}}, "a budget": {MaxUSD: 9}} {
 		m := newMemory()
-		w := &Worker{Bus: m}
-		err := ChangeLedger(t.Context(), m, func(l *Ledger) bool { l.Limits = limits; return true })
+		err := Change(t.Context(), m, func(l *Ledger) bool { l.Limits = limits; return true })
 		if err == nil {
-			_, err = w.reserve(t.Context(), of("f1", "k", 2))
+			_, err = Reserve(t.Context(), m, of("f1", "k", 2), func() time.Time { return noon })
 		}
 		if err == nil {
-			err = w.forfeit(t.Context(), Record{Task: Task{ID: "f1"}})
+			err = ForfeitOf(t.Context(), m, "f1", noon)
 		}
-		if l, errLedger := LedgerOf(t.Context(), m); err != nil || errLedger != nil || l.Spent != 2 || len(l.Running) != 0 {
+		if l, errLedger := Whole(t.Context(), m); err != nil || errLedger != nil || l.Spent != 2 || len(l.Running) != 0 {
 			t.Errorf("%s: it is %+v, %v, %v", name, l, err, errLedger)
 		}
 	}
@@ -240,21 +242,58 @@ func TestWhatAnAttemptReadsOfTheLedger(t *testing.T) {
 
 func TestWhatWasSpentIsCorrected(t *testing.T) {
 	m := newMemory()
-	must(0, ChangeLedger(t.Context(), m, func(l *Ledger) bool { l.Limits.MaxUSD, l.Spent = 50, 100_000; return true }))
+	must(0, Change(t.Context(), m, func(l *Ledger) bool { l.Limits.MaxUSD, l.Spent = 50, 100_000; return true }))
 	for _, c := range []Correction{{USD: -100_001, Reason: "x"}, {USD: -5}, {Reason: "x"}, {USD: math.NaN(), Reason: "x"}, {USD: 1, Reason: " "}} {
-		if err := Correct(t.Context(), m, c); err == nil {
+		if err := Correct(t.Context(), m, "", c); err == nil {
 			t.Errorf("corrected by %+v", c)
 		}
 	}
 	for i := range maxCorrections + 1 {
-		must(0, Correct(t.Context(), m, Correction{At: noon, USD: -1000, By: "op", Reason: strconv.Itoa(i)}))
+		must(0, Correct(t.Context(), m, "", Correction{At: noon, USD: -1000, By: "op", Reason: strconv.Itoa(i)}))
 	}
-	l, err := LedgerOf(t.Context(), m)
+	l, err := Whole(t.Context(), m)
 	if err != nil || l.Spent != 49_000 || len(l.Corrected) != maxCorrections || l.Corrected[0].Reason != "1" {
 		t.Errorf("it is %+v, %v", l, err)
 	}
-	must(0, Correct(t.Context(), m, Correction{At: noon, USD: -49_000, By: "op", Reason: "none of it ran"}))
+	must(0, Correct(t.Context(), m, "", Correction{At: noon, USD: -49_000, By: "op", Reason: "none of it ran"}))
 	if a, err := Reserve(t.Context(), m, of("f1", "k", 2), func() time.Time { return noon }); err != nil || a.Wait != 0 || !a.HasBudget {
 		t.Errorf("a loop waits %+v, %v", a, err)
 	}
 }
+
+// memory is a store in memory.
+type memory struct {
+	mu    sync.Mutex
+	parts map[string]Ledger
+	at    map[string]uint64
+}
+
+func newMemory() *memory { return &memory{parts: map[string]Ledger{}, at: map[string]uint64{}} }
+
+func (m *memory) Ledger(_ context.Context, part string) (l Ledger, revision uint64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l = m.parts[part]
+	l.Running, l.Held = maps.Clone(l.Running), maps.Clone(l.Held)
+	return l, m.at[part], nil
+}
+
+func (m *memory) PutLedger(_ context.Context, part string, l Ledger, revision uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.at[part] != revision {
+		return ErrConflict
+	}
+	m.parts[part] = l
+	m.at[part]++
+	return nil
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
