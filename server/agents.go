@@ -34,8 +34,7 @@ func (a *agents) known(name string) (p backends.Probe, ok bool) {
 	return p, ok
 }
 
-// detect finds the first agent that is installed; what was found at the start
-// is not looked for again.
+// detect finds the first agent that is installed; one that was found at the start is not looked for again.
 func (a *agents) detect(ctx context.Context) (backends.Backend, error) {
 	for _, name := range backends.Names() {
 		if p, ok := a.known(name); ok && p.Err == nil {

@@ -20,21 +20,21 @@ type command struct {
 	notRemote string // why it can't be done with a remote loop, and what to do instead; "": it can
 }
 
-// task is a command that was read: what it does, and which loop it is about.
+// task is a command that was read: its work, and the loop that it is about.
 type task struct {
 	run      rpc.Work
 	argument any
 	target   wire.LoopParams
 }
 
-// lane says which commands about its folder one waits for, and those behind it for it. What git does
-// may take long, so only what else is about snapshots waits for that.
+// lane says which commands about its folder a command waits for, and which wait for it. git may take long, so only
+// other commands about snapshots wait for it.
 type lane string
 
 const (
 	beside      lane = ""           // none
-	behind      lane = "behind"     // for those of the folder, and none for it: it may take as long as another process likes
-	ofFolder    lane = "folder"     // all but those of other lanes
+	behind      lane = "behind"     // waits for the folder's commands, and none waits for it: another process decides how long it takes
+	ofFolder    lane = "folder"     // all commands without another lane
 	ofSnapshots lane = "snapshots " // its own
 	ofLanding   lane = "landing "
 )
@@ -42,7 +42,7 @@ const (
 func (c command) in(l lane) command           { c.lane = l; return c }
 func (c command) onlyHere(why string) command { c.notRemote = why; return c }
 
-// table has the commands; what it lists, the server announces.
+// table has the commands; the server announces its keys.
 func (m *manager) table() map[string]command {
 	s, c, r, v := m.starter, m.controls, m.reader, m.reviewer
 	return map[string]command{
@@ -81,8 +81,7 @@ func (m *manager) table() map[string]command {
 	}
 }
 
-// execute reads a command and takes its turn: what workspace/executeCommand
-// asks for. The work waits for the turn.
+// execute reads a command (workspace/executeCommand) and takes its turn. The work waits for the turn.
 func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, error) {
 	c, ok := m.commands[id]
 	switch {

@@ -66,7 +66,7 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 			}
 			return result, nil
 		}
-		h = loop.Other{Folder: seen.Folder, LoopID: seen.LoopID} // it had ended by itself: whoever cancels it doesn't want it to go on
+		h = loop.Other{Folder: seen.Folder, LoopID: seen.LoopID} // it had ended by itself: a user who cancels it doesn't want it to go on
 	}
 	other := h.(loop.Other)
 	iteration, err := loop.CancelFolder(ctx, other.Folder, other.LoopID)

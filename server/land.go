@@ -29,7 +29,7 @@ func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.LoopParams = wire.LoopParams{LoopID: p.LoopID, Folder: wire.FileURI(tree.Folder)} // what is offered is about no other one
+	p.LoopParams = wire.LoopParams{LoopID: p.LoopID, Folder: wire.FileURI(tree.Folder)} // the offers are about this one
 	defer v.workspace.LookSoon()
 	defer v.Changed(tree.Folder)
 	var said answers.LandResult

@@ -84,7 +84,7 @@ func (l *launcher) meet(found folders.Found) {
 		return
 	case err == nil:
 		c.Close()
-	case errors.Is(err, control.ErrNobody), errors.Is(err, loop.ErrNotRunning): // it doesn't listen yet, or no more
+	case errors.Is(err, control.ErrNobody), errors.Is(err, loop.ErrNotRunning): // it doesn't listen: not yet, or not any more
 		found.Again()
 	default:
 		l.Log.Info("what a loop does can't be followed", "loop", found.LoopID, "error", err)
@@ -133,7 +133,7 @@ func (l *launcher) run(f *folders.Folder, r *folders.Managed, hasBegun bool) {
 	wanted := f.Runs(r)
 	r.Feed.Start(r.LoopID, r.Window, r.Status, hasBegun || r.Owns())
 	l.permissions.Look(f)
-	l.Status.Changed(true) // what the loop said until now came too early to be seen
+	l.Status.Changed(true) // the loop's updates until now came too early to be seen
 	switch {
 	case wanted:
 	case hasBegun:
@@ -200,7 +200,7 @@ func (l *launcher) retire(f *folders.Folder, r *folders.Managed) {
 	}
 }
 
-// close lets go of all loops: those of the editor's end a while later, unless another window of it comes.
+// close releases all loops: the editor's end a while later, unless another window of it comes.
 func (l *launcher) close() {
 	for _, r := range l.workspace.Close() {
 		r.Window.Close()
@@ -210,8 +210,8 @@ func (l *launcher) close() {
 	l.Status.Close()
 }
 
-// launchInstead ends the loop that the user was asked about, and starts another. What
-// is there by now instead of that one is left alone, so the start may be refused.
+// launchInstead ends the loop that the user was asked about, and starts another. Another loop that is there by now is
+// left alone, so the start may be refused.
 func (l *launcher) launchInstead(cfg setup.Config, end func() error) (*folders.Managed, error) {
 	if _, _, err := service.CheckStart(cfg); err != nil { // the answer may have taken long
 		return nil, err
@@ -222,8 +222,7 @@ func (l *launcher) launchInstead(cfg setup.Config, end func() error) (*folders.M
 	return l.launch(cfg)
 }
 
-// clear ends the loop with an id in a folder, "" for any, whoever drives it, and
-// discards one that nobody does.
+// clear ends the loop with an id in a folder, "" for any, in any process, and discards one that nobody drives.
 func (l *launcher) clear(ctx context.Context, path, loopID string) error {
 	if running := l.workspace.RunningAt(path); running != nil {
 		if loopID == "" || running.ID() == loopID {

@@ -17,8 +17,8 @@ import (
 // logRate is how many log messages a client gets in a second.
 const logRate = 10
 
-// clientLog is a slog.Handler that shows records of the level info and above
-// in the client's log. What agents say doesn't belong into records.
+// clientLog is a slog.Handler that shows records of the level info and above in the client's log. Agents' texts don't
+// belong into records.
 type clientLog struct {
 	server  *Server
 	attrs   string

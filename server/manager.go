@@ -50,8 +50,7 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	e.Stories = transcript.New(ed, m.reader.logOf)
 	m.reviewer = &reviewer{e, find, m.controls.asks(service.Pause{})}
 	m.commands = m.table()
-	// These know each other: what happens in a folder may be a question, whose
-	// answer changes what happens there.
+	// These know each other: an event in a folder may be a question, and its answer changes the folder.
 	w.Left, w.Meet, m.starter.controls = q.offerToContinue, m.launcher.meet, m.controls
 	q.launcher, q.starter, q.commands = m.launcher, m.starter, m.commands
 	e.Status = feed.NewStatus(ed, m.snapshot)

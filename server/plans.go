@@ -28,9 +28,9 @@ type planLog struct {
 
 // PlansIn implements documents.Env.
 func (p *plans) PlansIn(folder string) (known documents.Plans) {
-	known.Settings, _ = p.session.Files(folder).Load() // what can't be read, or isn't trusted, names no plan
+	known.Settings, _ = p.session.Files(folder).Load() // an unreadable or untrusted file names no plan
 	var err error
-	if known.Loop, err = loop.FolderStatus(folder); err != nil { // nothing can go on: what was there last?
+	if known.Loop, err = loop.FolderStatus(folder); err != nil { // no loop can go on: which one was the last?
 		last, _ := loop.LastIn(folder)
 		known.Loop = last.Status
 	}

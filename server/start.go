@@ -93,8 +93,7 @@ func (s *starter) makes() *service.Starter {
 	return &service.Starter{Version: s.version, Files: s.Files, Detect: s.agents.detect, OpenText: s.Docs.OpenText, Attended: true}
 }
 
-// launchAsWanted starts a loop where the start wants it. What is in the way may be
-// replaced, or the user is asked.
+// launchAsWanted starts a loop where the start wants it. Obstacles may be replaced, or the user is asked.
 func (s *starter) launchAsWanted(ctx context.Context, cfg *setup.Config, wanted start.Tree, replace bool,
 	settings config.Settings) (*folders.Managed, error) {
 	if wanted != (start.Tree{}) {

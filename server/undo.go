@@ -26,7 +26,7 @@ func (v *reviewer) undo(ctx context.Context, p answers.UndoParams) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.LoopParams = wire.LoopParams{LoopID: work.LoopID, Folder: wire.FileURI(work.Folder)} // what is offered is about no other one
+	p.LoopParams = wire.LoopParams{LoopID: work.LoopID, Folder: wire.FileURI(work.Folder)} // the offers are about this one
 	takeBack := func(p answers.UndoParams) (answers.UndoResult, error) {
 		defer v.workspace.RefreshAt(work.Folder)
 		if err := v.AwaitSaved(ctx); err != nil { // the user may have saved something while they were asked
@@ -59,7 +59,7 @@ func (v *reviewer) undoWithQuestion(ctx context.Context, folder string, p answer
 	}
 	asking := v.asking(ctx, folder)
 	chosen := v.User.Ask(asking, answers.QuestionBefore(p, would), session.AboutUndoing)
-	agreed := chosen == session.ActionUndo || v.User.AsksItself() // who can't be asked can redo
+	agreed := chosen == session.ActionUndo || v.User.AsksItself() // a user who can't be asked can redo
 	if !agreed || asking.Err() != nil {
 		return answers.NothingUndone(), nil
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// A Command is what is asked of a loop while it lives. Whoever drives the loop decides whether the
-// one who asks may have it (internal/caller).
+// A Command is a request to a loop while it lives. The driver of the loop decides whether the asker may have it
+// (internal/caller).
 type Command interface {
 	// do asks the loop, and says in one line what comes of it; "" for a command after which people
 	// are told what bounds the loop.
@@ -28,8 +28,7 @@ type (
 	Interrupt struct{}
 	// Detach lets the loop go on without the windows that own it.
 	Detach struct{}
-	// Resume lets a loop go on that is paused or waits, with what the patch changes. What it says is
-	// told to one run.
+	// Resume lets a loop go on that is paused or waits, with the changes of the patch. One run is told Say.
 	Resume struct {
 		Patch loop.Patch
 		Say   string
@@ -54,9 +53,7 @@ type Done struct {
 	GuidanceID string // of Steer: names the text in updates; "": another process delivers it
 }
 
-// Do asks a loop for something, wherever it is driven.
-//
-// Errors: those of loop.Handle.
+// Do sends a command to a loop, wherever it is driven. Its errors are those of loop.Handle.
 func (s *Service) Do(l loop.Handle, c Command) (done Done, err error) {
 	text, err := c.do(l, &done)
 	if err != nil {

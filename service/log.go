@@ -188,7 +188,7 @@ func writeOutput(name, text string) (path string, err error) {
 	count := paths.Count{Bounds: paths.Bounds{Age: keptFor, Files: maxOutputs}}
 	for _, f := range paths.Newest(dir, "*") {
 		if count.Exceeded(f, time.Now()) {
-			os.Remove(f.Path) // what can't be removed stays
+			os.Remove(f.Path) // a failure leaves it
 		}
 	}
 	return path, nil

@@ -18,10 +18,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// Begin has a process begin a loop, and remembers what its user has started: the loop may go on later without asking for trust again.
-// prepare, which may be nil, gets the connection before the process says anything.
-//
-// Errors: those of client.Connection.Begin.
+// Begin lets a process begin a loop, and remembers that this user started it: the loop may go on later without asking
+// for trust again. prepare, which may be nil, gets the connection before the process writes anything. Its errors are
+// those of client.Connection.Begin.
 func Begin(cfg setup.Config, files config.Files, hello client.Hello, prepare func(*client.Connection)) (*client.Connection, error) {
 	data, err := cfg.Encode()
 	if err != nil {
@@ -115,7 +114,7 @@ func (m *Models) loopsIn(folders []string) []wire.LoopStatus {
 		}
 	}
 	mine := m.own()
-	for id, st := range mine { // whatever their state files say by now
+	for id, st := range mine { // even if their state files say otherwise by now
 		known[id] = st
 	}
 	loops := []wire.LoopStatus{}
@@ -201,7 +200,7 @@ func (m *Models) hello(cfg setup.Config) client.Hello {
 	return client.Hello{Editor: true, Returns: m.Returns, Answers: true, Owns: cfg.Said.OnClose != settings.OnCloseKeep}
 }
 
-// hold keeps a loop of the client's until it is over. What it says is read by whoever opens its log.
+// hold keeps a loop of the client's connected until it is over. Its updates are in its log.
 func (m *Models) hold(c *client.Connection) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

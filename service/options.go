@@ -59,7 +59,7 @@ func rankOf(c wire.Class) int {
 	return slices.Index([]wire.Class{wire.ClassOK, wire.ClassWarning, wire.ClassInfo}, c)
 }
 
-// Hats lists the hats of a folder that a start can name; those of a file that isn't trusted are none.
+// Hats lists the hats of a folder that a start can name; a file that isn't trusted has none.
 func (s *Service) Hats(folder string) answers.HatsResult {
 	settings, _ := s.Files(folder).Load()
 	return answers.HatsOf(settings)

@@ -20,10 +20,8 @@ type HistoryRequest struct {
 	Running string   // the session file of the loop that runs in the folder, which isn't past; "": of none
 }
 
-// History lists the loops that are kept of a folder and of the worktrees that stood for it, those
-// that were driven last first.
-//
-// Errors: those of the state folder, without which nothing can be found.
+// History lists the past loops of a folder and of its worktrees, the last driven first. Its errors are the state
+// folder's, without which nothing can be found.
 func (s *Service) History(q HistoryRequest) (past []loop.Past, err error) {
 	if _, err := paths.Loops(); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type Remote interface {
 	Story(loopID string) RemoteStory
 	// Fetch brings what a loop did into the repository of its origin.
 	Fetch(ctx context.Context, loopID string) (answers.FetchResult, error)
-	// Snapshots returns those of a loop, and the folder that stands for it.
+	// Snapshots returns a loop's snapshots, and the folder that stands for it.
 	Snapshots(ctx context.Context, loopID string) (s *changes.Store, folder string, err error)
 	// Check says whether the loops can be reached now.
 	Check(ctx context.Context) answers.Check

@@ -1,6 +1,5 @@
-// Package service does what users ask of loops. A face calls it: the server of an editor, the
-// command line, or what speaks another protocol. The face reads the question, asks its user, and
-// writes the answer; what is done stands here.
+// Package service does what users ask of loops. Faces call it: an editor's server, the command line, servers of other
+// protocols. A face reads the request, asks its user, and writes the answer; the work is done here.
 package service
 
 import "github.com/ralph-lsp/ralph-lsp/config"

@@ -38,7 +38,7 @@ type Starter struct {
 type Start struct {
 	Folder  string
 	Params  wire.StartParams
-	Request start.Request // what the text of Params says
+	Request start.Request // the request in the text of Params
 }
 
 // Request reads what a start's texts say. The folder must be there.
@@ -111,8 +111,8 @@ func (s *Starter) resolver(r Start, settings config.Settings) (start.Resolver, e
 	return resolver, nil
 }
 
-// Config makes a loop's configuration of a start, and tells where its values come from. Without an
-// agent it is all but that, and an error. Errors are also those of start.Resolver.
+// Config makes a loop's configuration from a start, and tells where its values come from. Without an agent it returns
+// all the rest, and an error. Errors are also those of start.Resolver.
 func (s *Starter) Config(ctx context.Context, r Start, settings config.Settings) (setup.Config, start.Sources, error) {
 	resolver, err := s.resolver(r, settings)
 	if err != nil {
@@ -180,8 +180,8 @@ func (s *Starter) Preview(ctx context.Context, r Start, argument []byte) (answer
 	return result, err
 }
 
-// Continued makes the configuration of the loop that is left in a folder, with what the options change. Its next run is told
-// what say says. Errors are also those of start.FoundIn and start.Resolver, and *config.UntrustedError.
+// Continued makes the configuration of the loop that is left in a folder, with the changes of the options. Its next
+// run is told say. Errors are also those of start.FoundIn and start.Resolver, and *config.UntrustedError.
 func (s *Starter) Continued(ctx context.Context, folder string, options start.Options, say string) (setup.Config, error) {
 	found, err := start.FoundIn(folder)
 	if err != nil {

@@ -21,15 +21,14 @@ import (
 // maxToolFiles bounds how many files a model is told of.
 const maxToolFiles = 200
 
-// Tools do what models ask for, as far as that is to look. Whatever else models want becomes an offer to their user: a model is
-// none.
+// Tools serve models, as far as they only look. Everything else becomes an offer to the model's user.
 type Tools struct {
 	Loops   func(context.Context) ([]wire.LoopStatus, error) // of all folders that the face knows
 	Preview func(context.Context, wire.StartParams) (answers.DryRunResult, error)
 	Changes func(context.Context, wire.LoopParams) (answers.ChangesResult, error)
 }
 
-// Call does what a model asks for, in folders, which are paths. The arguments of the offers are *wire.StartParams and
+// Call serves a model's call, in folders, which are paths. The arguments of the offers are *wire.StartParams and
 // *wire.SteerParams. Errors are also those of Tools' functions, and *caller.Refused.
 func (t Tools) Call(ctx context.Context, p answers.ToolParams, folders []string) (answers.ToolResult, error) {
 	if p.Input == nil {
@@ -77,7 +76,7 @@ func isIn(l wire.LoopStatus, folders []string) bool {
 	return slices.ContainsFunc(folders, func(path string) bool { return slices.Contains(places, wire.FileURI(path)) })
 }
 
-// start asks for a start, with all that its user has to know of it; what a model wrote comes last.
+// start makes the offer of a start, with everything that the user has to know; the model's words come last.
 func (t Tools) start(ctx context.Context, in answers.ToolStartInput, folders []string, settings *wire.Settings) (asked answers.ToolResult, err error) {
 	if in.Folder != "" && slices.Contains(folders, filepath.Clean(in.Folder)) {
 		folders = []string{filepath.Clean(in.Folder)}

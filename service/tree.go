@@ -62,7 +62,7 @@ func findTree(folder, name string) (worktree.Tree, error) {
 	}
 }
 
-// isNamed says whether a tree is that of a loop.
+// isNamed says whether a tree is a loop's.
 func isNamed(t worktree.Tree, name string) bool {
 	if worktree.IsNamed(t.Branch, name) || paths.Real(name) == t.Path {
 		return true

@@ -69,7 +69,7 @@ type Changes struct {
 	Document   string                     // the patch's path
 }
 
-// Changes tells what changed in the loop's folder, whoever changed it.
+// Changes tells what changed in the loop's folder, by any author.
 func (w Work) Changes(ctx context.Context, q ChangesRequest) (found Changes, err error) {
 	if err := checkRange(q.Range); err != nil {
 		return found, err
@@ -159,9 +159,8 @@ func CheckUndo(u changes.Undo) error {
 	return nil
 }
 
-// Redo takes the last undo back. The end of ctx doesn't count.
-//
-// Errors: changes.ErrNothingToRedo, and those of Undo.
+// Redo undoes the last undo. The end of ctx doesn't count. Its errors are changes.ErrNothingToRedo, and those of
+// Undo.
 func (w Work) Redo(ctx context.Context, dryRun bool) (changes.Undone, error) {
 	return w.store.Undoer.Redo(context.WithoutCancel(ctx), dryRun)
 }

@@ -25,7 +25,7 @@ type Step struct {
 	Agent string `json:"agent,omitempty"`
 }
 
-// delegates adds to a call whom it has work. The title then says all.
+// delegates adds the agents that a call starts. The title then says all.
 func (c *ToolCall) delegates(s stream.Subagent) {
 	c.Kind = ToolThink
 	c.Subagent = &Subagent{OneLine(s.Agent), OneLine(s.Task)}

@@ -9,11 +9,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
-// Version is that of our own part of the protocol (docs/PROTOCOL.md).
+// Version is the version of our own part of the protocol (docs/PROTOCOL.md).
 const Version = 2
 
-// The commands of workspace/executeCommand. Their ids differ from those of the
-// editors' own commands on purpose: clients register a server's ids globally.
+// The commands of workspace/executeCommand. Their ids differ from the editors' own on purpose: clients register a
+// server's ids globally.
 const (
 	CommandStart   = "ralph.loop.start"
 	CommandCancel  = "ralph.loop.cancel"
@@ -157,19 +157,19 @@ type LoopResult struct {
 	LoopID    string `json:"loopId,omitempty"`
 	State     string `json:"state"` // a loop.State, or "idle": there is none
 	Iteration int    `json:"iteration,omitempty"`
-	Text      string `json:"text,omitempty"` // of update and resume: what bounds the loop now, one line
+	Text      string `json:"text,omitempty"` // of update and resume: the loop's limits now, one line
 }
 
 // SteerResult acknowledges guidance; updates tell when it was delivered.
 type SteerResult struct {
 	GuidanceID string `json:"guidanceId,omitempty"` // absent: another process will deliver it
-	Text       string `json:"text"`                 // what came of it, in one line
+	Text       string `json:"text"`                 // the result, in one line
 }
 
 // StatusResult lists loops.
 type StatusResult struct {
 	Loops []LoopStatus `json:"loops"`
-	Text  string       `json:"text,omitempty"` // what there is to say where none is
+	Text  string       `json:"text,omitempty"` // a text where there is none
 }
 
 // NothingRuns is said where a list of loops is empty.
@@ -186,8 +186,8 @@ func StatusesOf(loops []LoopStatus) StatusResult {
 
 const StateIdle = "idle"
 
-// ReadParams is the argument of ralph.loop.read. The log is that of the loop
-// with the id, of a session file, or of the loop in a folder.
+// ReadParams is the argument of ralph.loop.read. The log belongs to the loop with the id, to a session file, or to
+// the loop in a folder.
 type ReadParams struct {
 	LoopParams
 	SessionFileURI string `json:"sessionFileUri,omitempty"`
@@ -217,8 +217,8 @@ type FolderParams struct {
 	Folder string `json:"folder,omitempty"` // file URI
 }
 
-// LimitParams are the limits and the promise of a loop. In a command, what is
-// missing stays as it is, or as the defaults have it; 0 is no limit.
+// LimitParams are the limits and the promise of a loop. In a command, a missing one stays as it is, or as the
+// defaults have it; 0 is no limit.
 type LimitParams struct {
 	limits.Given
 	CompletionPromise *string `json:"completionPromise,omitempty"`
@@ -258,7 +258,7 @@ type StartParams struct {
 	Worktree    WorktreeParam `json:"worktree,omitzero"`     // work in a git worktree of its own
 	WithChanges bool          `json:"withChanges,omitempty"` // it begins with the files as they are, not with the last commit
 	Commit      bool          `json:"commit,omitempty"`      // each iteration is committed on its branch
-	NoVerify    bool          `json:"noVerify,omitempty"`    // believe the promise, whatever the files say
+	NoVerify    bool          `json:"noVerify,omitempty"`    // believe the promise, even if the files name a check
 	Replace     bool          `json:"replace,omitempty"`     // cancel or discard the loop that is there
 	Trust       bool          `json:"trust,omitempty"`       // the user trusts what the folder's ralph.toml would run, as it is now
 	DryRun      bool          `json:"dryRun,omitempty"`
@@ -283,7 +283,7 @@ type MarkParams struct {
 	Folder string `json:"folder,omitempty"` // of the plan; only clients need it
 	URI    string `json:"uri"`              // of the plan, which is open
 	Task   string `json:"task"`             // its id
-	Done   bool   `json:"done"`             // what its box is to say
+	Done   bool   `json:"done"`             // the new state of its box
 }
 
 // Target is the loop that a start is about: the one of its folder.
@@ -305,7 +305,7 @@ type StartResult struct {
 	StateFileURI   string    `json:"stateFileUri"`
 	SessionFileURI string    `json:"sessionFileUri,omitempty"`
 	Worktree       *Worktree `json:"worktree,omitempty"` // that was made for it
-	Warnings       []string  `json:"warnings,omitempty"` // what the user should know; updates tell it as well
+	Warnings       []string  `json:"warnings,omitempty"` // warnings for the user; updates have them as well
 }
 
 // SlashResult answers a start whose text is a command and no start; a dry run
@@ -336,8 +336,7 @@ func (p *StartParams) Typed() (start.Request, error) {
 	return own, err
 }
 
-// ChangesParams is the argument of ralph.loop.changes: what changed between the
-// ends of two iterations.
+// ChangesParams is the argument of ralph.loop.changes: the changes between the ends of two iterations.
 type ChangesParams struct {
 	LoopParams
 	From  int      `json:"from,omitempty"`  // 0: before the loop

@@ -70,11 +70,11 @@ func KindOf(update []byte) string {
 	if kind, _, ends := bytes.Cut(rest[:min(len(rest), 64)], []byte(`"`)); isOurs && ends {
 		return string(kind)
 	}
-	head, _ := decode[Other](update).(Other) // who has changed one on its way may have sorted its keys
+	head, _ := decode[Other](update).(Other) // a program on its way may have sorted its keys
 	return head.SessionUpdate
 }
 
-// Stamp says where a line of JSON that stands by itself belongs: its keys follow those of the update.
+// Stamp says where a line of JSON that stands by itself belongs: its keys follow the update's.
 type Stamp struct {
 	LoopID    string    `json:"loopId,omitempty"`
 	Iteration int       `json:"iteration,omitempty"`

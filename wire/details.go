@@ -11,8 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// detailsOf is what there is to know of a loop besides how it stands. What isn't
-// known has no row.
+// detailsOf returns the facts about a loop besides its state. An unknown one has no row.
 func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	var rows []Detail
 	add := func(label, text string) {

@@ -49,8 +49,9 @@ func (e *Encoder) Encode(u Update, truncated bool) (json.RawMessage, error) {
 	return line, nil
 }
 
-// sanitized is a value as everybody may be shown it, with all that it holds: texts are plain, or what their tag "text" says
-// (loop.Event), times, costs and counts are in the wire's form. What isn't in its JSON is left as it is; so is raw JSON.
+// sanitized returns a value that is fit to be shown, with all that it holds: texts are plain, or as their tag "text"
+// says (loop.Event); times, costs and counts are in the wire's form. Fields that aren't in its JSON are left as they
+// are; so is raw JSON.
 func sanitized[E any](e E) E {
 	sanitize(reflect.ValueOf(&e).Elem(), "")
 	return e
@@ -59,7 +60,7 @@ func sanitized[E any](e E) E {
 // forms are the values of the tag "text".
 var forms = map[string]func(string) string{"": stream.Plain, "line": Sentence, "title": OneLine}
 
-// sanitize makes v fit to be shown, in its place. What v only points to is copied.
+// sanitize makes v fit to be shown, in its place. Values behind pointers are copied.
 func sanitize(v reflect.Value, form string) {
 	switch it := v.Addr().Interface().(type) {
 	case *time.Time:

@@ -9,9 +9,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
-// LandParams is the argument of ralph.loop.land: what a loop did in its worktree comes
-// to the user's branch, or is discarded. The loop is named by its id or its branch,
-// and a folder of the repository, or by the folder of the worktree.
+// LandParams is the argument of ralph.loop.land: the work of a loop in its worktree is merged into the user's branch,
+// or discarded. The loop is named by its id or its branch with a folder of the repository, or by the folder of the
+// worktree.
 type LandParams struct {
 	LoopParams
 	Text      string `json:"text,omitempty"`      // the loop and flags as a person types them: "fix-it --squash"

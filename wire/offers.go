@@ -86,8 +86,8 @@ func OffersAfter(s loop.Status) []Command {
 	return append(offers, offersOfTree(s)...)
 }
 
-// ControlsOf are the commands for what is done most with a loop, in the order of
-// what it can: those of one that somebody drives, or the offers of one that can go on.
+// ControlsOf returns the commands that are used most with a loop, in the order of Can: for a loop that is driven, its
+// controls, for one that can go on, its offers.
 func ControlsOf(l LoopStatus) []Command {
 	if !l.Live {
 		if slices.Contains(l.Can, CanResume) {

@@ -75,9 +75,8 @@ func (p *Projector) Event(e stream.Event) Update {
 	return nil
 }
 
-// Unfinished returns the updates that come before that of a loop's event: the
-// ends of the tool calls that a run left open when it ended. The session file
-// has the same.
+// Unfinished returns the updates that come before a loop's event: the ends of the tool calls that a run left open
+// when it ended. The session file has the same.
 func (p *Projector) Unfinished(e loop.Event) []Update {
 	if _, ok := e.(loop.IterationEnd); !ok {
 		return nil
@@ -90,7 +89,7 @@ func (p *Projector) Unfinished(e loop.Event) []Update {
 	return ends
 }
 
-// Loop returns the update for one of the loop's own events, after those of Unfinished.
+// Loop returns the update for one of the loop's own events, after the updates of Unfinished.
 func (p *Projector) Loop(e loop.Event) Update {
 	switch e := e.(type) {
 	case loop.StateChanged:

@@ -151,7 +151,7 @@ func questionsText(questions []Question, deadline time.Time) string {
 	return JoinFacts(questions[0].Text, more, until)
 }
 
-// questionsOf are those of a loop.
+// questionsOf returns a loop's questions.
 func questionsOf(s loop.Status) []Question {
 	var questions []Question
 	for _, q := range s.Questions {

@@ -19,8 +19,8 @@ type Receipt struct {
 	LoopID  string    `json:"loopId"`
 	EndedAt time.Time `json:"endedAt,omitzero"`
 	End
-	Prompt   string          `json:"prompt,omitempty"` // what was asked, or most of that
-	Account  account.Account `json:"account,omitzero"` // what it met on its way
+	Prompt   string          `json:"prompt,omitempty"` // the prompt, or most of it
+	Account  account.Account `json:"account,omitzero"` // the failures, refusals and other events on its way
 	Rows     []Detail        `json:"rows"`             // all that in words, for a table
 	Commands []CommandLine   `json:"commands,omitempty"`
 }

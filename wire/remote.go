@@ -15,7 +15,7 @@ type Failure struct {
 	Reason string
 	Key    string // of the argument that is wrong, in place of a reason
 	Err    error
-	Data   map[string]any // what else clients are told, as it is on the wire
+	Data   map[string]any // further data for clients, as it is on the wire
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }

@@ -204,7 +204,7 @@ func NextText(iteration int) string {
 // DetachedText answers who lets a loop go on alone.
 const DetachedText = "the loop goes on alone"
 
-// GuidanceText acknowledges guidance. What it says isn't known of a past loop's.
+// GuidanceText acknowledges guidance. A past loop's has no text.
 func GuidanceText(e loop.Guidance) string {
 	what := "guidance for the next run"
 	switch e.State {

@@ -21,12 +21,12 @@ type stateFacts struct {
 	busy  bool                    // an agent is at work
 	class Class                   // "": info; the end of one that is over says it better
 	doing func(LoopStatus) string // why no agent is at work, or how the loop stands; nil: nothing to say
-	can   []string                // what can be done with it, besides looking at it
+	can   []string                // its possible commands, besides looking at it
 	goOn  string                  // what CanResume does, in words; "": resume
 }
 
-// What can be done with a loop, in short: the commands of an editor that have
-// more to them than ours, which "discard" and "cancel" share.
+// The short words of Can: the commands of an editor that have more to them than ours, which "discard" and "cancel"
+// share.
 const (
 	CanStart   = "start"
 	CanCancel  = "cancel"
@@ -38,7 +38,7 @@ const (
 	CanNext    = "next"
 	CanDetach  = "detach" // it goes on without its window
 	CanDiscard = "discard"
-	CanLand    = "land" // what it did in its worktree
+	CanLand    = "land" // the work in its worktree
 	CanOpen    = "open" // its state file
 )
 
@@ -55,8 +55,8 @@ var states = map[loop.State]stateFacts{
 	loop.StateEnded:       {rank: 8, doing: endingOf, can: []string{CanStart}},
 }
 
-// rankUndecided is that of a loop whose user has to decide: what its agent may do, or
-// whether a promise counts that nobody can verify.
+// rankUndecided is the rank of a loop whose user has to decide: about an agent's question, or about a promise that
+// nobody can verify.
 const rankUndecided = 2
 
 // compareNeed puts the loop first that needs its user most, and of those that have

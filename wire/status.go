@@ -19,14 +19,14 @@ const (
 	HealthError   = "error"   // a loop failed
 )
 
-// StatusParams are the parameters of ralph/status: all loops, for a client to
-// show in place of what it was told before. Health and Message are those of the first.
+// StatusParams are the parameters of ralph/status: all loops, in place of the status before. Health and Message are
+// those of the first.
 type StatusParams struct {
 	Seq     int64        `json:"seq"`
 	Health  string       `json:"health"`
 	Busy    bool         `json:"busy"` // an agent is at work
 	Message string       `json:"message"`
-	Text    string       `json:"text,omitempty"` // what there is to say of loops of other places: that some aren't listed, or can't be reached
+	Text    string       `json:"text,omitempty"` // a remark about loops of other places: that some aren't listed, or can't be reached
 	Loops   []LoopStatus `json:"loops"`
 }
 
@@ -42,7 +42,7 @@ func NewStatus(loops []LoopStatus) StatusParams {
 		first := status.Loops[0]
 		status.Health = health(classOfLoop(first))
 		text := TextOf(first)
-		if first.Host != "" { // who made it knows more of it
+		if first.Host != "" { // its maker knows more of it
 			text = first.Text
 		}
 		status.Message = first.Name
@@ -75,7 +75,7 @@ type LoopStatus struct {
 	Live bool `json:"live"` // somebody drives it: it goes on, at once or when it is told to
 	Busy bool `json:"busy"` // an agent is at work
 	loop.Condition
-	Can     []string `json:"can,omitempty"`     // what can be done with it: CanStart, CanCancel...
+	Can     []string `json:"can,omitempty"`     // the possible commands: CanStart, CanCancel...
 	Sandbox *Walls   `json:"sandbox,omitempty"` // around its agents; absent: none
 	Table
 	Iteration     int    `json:"iteration,omitempty"`
@@ -99,20 +99,20 @@ type Summary struct {
 	Line     string    `json:"line,omitempty"` // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
 	Class    Class     `json:"class"`
 	Question string    `json:"question,omitempty"` // of one that goes on: to be asked before its folder gets another task
-	Offers   []Command `json:"offers,omitempty"`   // what can be done about its end, the safe one first
-	Talks    []Talk    `json:"talks,omitempty"`    // what becomes of words that the user types for it, that first which Return means
+	Offers   []Command `json:"offers,omitempty"`   // the commands about its end, the safe one first
+	Talks    []Talk    `json:"talks,omitempty"`    // where typed text can go; the first is what Return does
 }
 
 // Table is what there is to know of a loop, row by row.
 type Table struct {
 	CostText   string   `json:"costText,omitempty"`   // "$1.42 of $10.00"
 	LimitTexts []string `json:"limitTexts,omitempty"` // its limits, a line each
-	Details    []Detail `json:"details,omitempty"`    // what there is to know of it, for a table
+	Details    []Detail `json:"details,omitempty"`    // its facts, for a table
 }
 
 // Usage is what a loop has used so far.
 type Usage struct {
-	Hats    []loop.HatCost `json:"hats,omitempty"` // what each has cost so far, where hats hand over
+	Hats    []loop.HatCost `json:"hats,omitempty"` // the cost of each so far, where hats hand over
 	Cost    *CostStatus    `json:"cost,omitempty"` // absent: unknown
 	Time    TimeStatus     `json:"time,omitzero"`
 	Tokens  stream.Tokens  `json:"tokens,omitzero"`
@@ -126,7 +126,7 @@ type Work struct {
 	Agents    []RunningTool `json:"agents,omitempty"` // that work for the loop's, or as its steps; their titles say at what
 	Retry     *RetryStatus  `json:"retry,omitempty"`
 	Questions []Question    `json:"questions,omitempty"` // that wait for the user's answer, the oldest first
-	Allowed   []AllowedRule `json:"allowed,omitempty"`   // what the user allowed for the whole loop
+	Allowed   []AllowedRule `json:"allowed,omitempty"`   // the user's permissions for the whole loop
 }
 
 // Ending is how a loop ended that is over.

@@ -14,7 +14,7 @@ type Tasks struct {
 	Total int      `json:"total"`
 	Now   string   `json:"now,omitempty"`   // the task under way, or the next one
 	Next  []string `json:"next,omitempty"`  // some of those behind it
-	Stuck []string `json:"stuck,omitempty"` // of those that aren't done: what was refuted too often, and why
+	Stuck []string `json:"stuck,omitempty"` // open tasks that were refuted too often, and why
 }
 
 // TasksOf is how far the plan of a loop is, nil without one.

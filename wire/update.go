@@ -7,10 +7,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Update is one entry of a ralph/update notification, with the names and the
-// enums of the Agent Client Protocol; what that protocol doesn't have is named
-// _ralph/... What doesn't apply is left out of the JSON, never null. It is a struct of this package
-// that begins with SessionUpdate, or a Raw.
+// Update is one entry of a ralph/update notification, with the names and the enums of the Agent Client Protocol;
+// others are named _ralph/... A value that doesn't apply is left out of the JSON, never null. It is a struct of this
+// package that begins with SessionUpdate, or a Raw.
 type Update any
 
 // The values of "sessionUpdate".
@@ -92,7 +91,7 @@ type ToolCall struct {
 	Status           string          `json:"status"`
 	Locations        []Location      `json:"locations,omitempty"`
 	RawInput         json.RawMessage `json:"rawInput,omitempty"`
-	Subagent         *Subagent       `json:"subagent,omitempty"` // who works, with ParentToolCallID of what it does
+	Subagent         *Subagent       `json:"subagent,omitempty"` // the agent, with the ParentToolCallID of its updates
 	Step             *Step           `json:"step,omitempty"`
 }
 
@@ -244,8 +243,8 @@ type Guidance struct {
 	Said
 }
 
-// Limits says that the limits or the promise changed. What has no limit is left out. It has the limits as a start or a change
-// says them, so that a client can send them back, and not a loop.LimitsChanged.
+// Limits says that the limits or the promise changed. A missing one has no limit. The limits have the form of a start
+// or a change, so that a client can send them back, and not that of loop.LimitsChanged.
 type Limits struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindLimits
 	LimitParams
@@ -287,7 +286,7 @@ type MissingAgent struct {
 type End struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindEnd
 	loop.End
-	Receipt []Detail `json:"receipt,omitempty"` // what else there is to say of it, for a table
+	Receipt []Detail `json:"receipt,omitempty"` // further facts, for a table
 	Said
 }
 
@@ -313,7 +312,7 @@ func (u Raw) MarshalJSON() ([]byte, error) { return u, nil }
 
 // The kinds of what comes from neither agent nor loop.
 const (
-	KindUserChunk = "user_message_chunk" // a UserChunk: what the agent was told
+	KindUserChunk = "user_message_chunk" // a UserChunk: a message to the agent
 	KindNote      = "_ralph/note"        // a Note
 )
 
@@ -327,6 +326,6 @@ type UserChunk struct {
 // Note is what no other update says.
 type Note struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindNote
-	Label         string `json:"label"`         // what it is about
+	Label         string `json:"label"`         // its subject
 	Text          string `json:"text,omitempty"`
 }

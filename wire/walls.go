@@ -58,7 +58,7 @@ var ourDocs = regexp.MustCompile(` \(see docs/\w+\.md\)|, see docs/\w+\.md`)
 // withoutDocs is a text for an editor, whose folder has no docs of ours.
 func withoutDocs(text string) string { return ourDocs.ReplaceAllString(text, "") }
 
-// classOfWarning is that of an offer where it is one, of what nobody has done wrong.
+// classOfWarning returns the class of a warning: an offer, where nobody has done anything wrong, is info.
 func classOfWarning(e loop.Warning) Class {
 	if e.Offer.Walls {
 		return ClassInfo

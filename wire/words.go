@@ -112,9 +112,8 @@ func problemText(problem *string) string {
 	return OneLine("error: " + *problem)
 }
 
-// WaitText says what a loop waits for: "waiting (rate limit) until 14:05". A
-// clock without seconds tells nothing of a short wait: who has the time (now)
-// is told "trying again in 5s", or "until 14:05 (3m20s)".
+// WaitText says what a loop waits for: "waiting (rate limit) until 14:05". A clock without seconds tells nothing of a
+// short wait, so with the time (now) it is "trying again in 5s", or "until 14:05 (3m20s)".
 func WaitText(reason string, until, now time.Time) string {
 	text := "waiting"
 	if reason != "" {
@@ -146,8 +145,8 @@ func SilentText(since, now time.Time) string {
 	return "silent for " + tell.Elapsed(now.Sub(since).Round(time.Second))
 }
 
-// CostText writes a cost, or "" when it is unknown: unknown is never $0.00. It isn't that of
-// so many runs, -1 is some: "$0.03 and 4 runs of unknown cost".
+// CostText writes a cost, or "" when it is unknown: unknown is never $0.00. unknown is the number of runs that aren't
+// in it, -1 for some: "$0.03 and 4 runs of unknown cost".
 func CostText(c stream.Cost, unknown int) string {
 	if c = CostOf(c); !c.Known {
 		return ""

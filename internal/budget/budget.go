@@ -22,8 +22,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// Limits are what all loops of a user may spend, in US dollars; 0: no limit. Days and weeks are
-// those of the local calendar, and weeks begin on Mondays.
+// Limits are what all loops of a user may spend, in US dollars; 0: no limit. Days and weeks are the local calendar's,
+// and weeks begin on Mondays.
 type Limits struct{ PerDay, PerWeek float64 }
 
 // Spent is what they have spent today and in this week.
@@ -73,7 +73,7 @@ func (l Limits) Used(s Spent) string {
 // loop says twice, or says only after a crash, counts once.
 type Ledger struct{ Path string }
 
-// Of is the ledger of this user, whatever folder RALPH_STATE_DIR names for a loop's files.
+// Of returns the ledger of this user, even if RALPH_STATE_DIR names another folder for a loop's files.
 func Of() (Ledger, error) {
 	path, err := paths.Users("spent.json")
 	return Ledger{path}, err
@@ -106,8 +106,8 @@ func (l Ledger) Spent(now time.Time) (Spent, error) {
 	return c.spent(now), err
 }
 
-// Count takes down what a loop has spent in all. What it had spent when it is counted for the first
-// time doesn't count: nobody knows when that was.
+// Count books the total that a loop has spent. Its total at the first count doesn't count: nobody knows when that
+// was.
 func (l Ledger) Count(loopID string, usd float64, now time.Time) (Spent, error) {
 	if err := os.MkdirAll(filepath.Dir(l.Path), 0o700); err != nil {
 		return Spent{}, fmt.Errorf("the ledger of your budget: %w", err)

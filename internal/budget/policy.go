@@ -14,10 +14,10 @@ type Policy struct {
 	Why    string // for which the loop pauses, in words; "" when it doesn't
 
 	left    float64 // for all loops, when it was counted
-	counted float64 // what this loop had spent then, in US dollars
+	counted float64 // this loop's total then, in US dollars
 }
 
-// NewPolicy is that of a loop that begins: nothing is counted yet.
+// NewPolicy returns the policy of a loop that begins: nothing is counted yet.
 func NewPolicy(l Limits) Policy { return Policy{Limits: l, left: math.Inf(1)} }
 
 // Count takes down what all loops have spent, and of that this one.

@@ -7,7 +7,7 @@ import "os"
 // EnvLoopID names the loop in the environment of all that an agent starts.
 const EnvLoopID = "RALPH_LOOP_ID"
 
-// Who is a process that asks. The zero value is a user's.
+// Who is a process that asks. Its zero value is the user.
 type Who struct {
 	mark    uint64 // of the loop that it is below, see backends/reaper; 0: it bears none
 	reaper  int    // that is among its ancestors, of those that can be seen; 0: none
@@ -26,7 +26,7 @@ func Self() Who {
 // Of is the process with a number, as it was started.
 func Of(pid int) Who { return look(pid) }
 
-// IsAgent says whether it is below a loop. Who can't be told is taken for that.
+// IsAgent says whether it is below a loop. An unknown process counts as one.
 func (w Who) IsAgent() bool { return w.unknown || w.lowered || w.isBelow() }
 
 // isBelow says whether something leads from it to a loop.

@@ -26,5 +26,5 @@ func look(pid int) Who {
 	return w
 }
 
-// Peer is who asks on a socket: its process, whatever that says.
+// Peer returns the process at the other end of a socket. Its own word doesn't count.
 func Peer(pid int, _ string) Who { return look(pid) }

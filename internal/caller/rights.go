@@ -7,16 +7,16 @@ type right struct {
 	user  bool   // only users may
 	loop  bool   // the loop decides, as it may depend on how much is asked for
 	words string // completes "an agent of this loop can't ..."
-	typed string // what its user types for it, where that isn't plain
+	typed string // the user's command for it, where that isn't plain
 }
 
 func users(words string) right  { return right{user: true, words: words} }
 func ofLoop(words string) right { return right{user: true, loop: true, words: words} }
 
-// rights has all that the programs can be asked for: the commands of both command lines and of
-// the wire, by their own words, and what is a part of some. What isn't here is a user's.
+// rights has all requests to the programs: the commands of both command lines and of the wire, by their own words,
+// and parts of some. A request that isn't here is a user's.
 var rights = map[string]right{
-	// What shows something, or tells the loop something of its own run.
+	// Requests that show something, or tell the loop something of its own run.
 	"": {}, "emit": {}, "note": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history show": {},
 	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {},
 	"doctor": {}, "decode": {},
@@ -64,7 +64,7 @@ var rights = map[string]right{
 	"ahp":         users("be a window of its user"),
 }
 
-// What loops and settings ask about. Those that are commands have their names.
+// Requests of loops and settings. Those that are commands have their names.
 const (
 	Update   = "update"
 	Resume   = "resume"

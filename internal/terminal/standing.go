@@ -18,8 +18,8 @@ func TitleOf(st loop.Status) string {
 	return st.Title
 }
 
-// PrintStatus says where a loop stands, a fact per line, in the wire's words: one that is
-// over with its receipt. What was spent is read from the state file.
+// PrintStatus says where a loop stands, a fact per line, in the wire's words; for a loop that is over, with its
+// receipt. Spending is read from the state file.
 func PrintStatus(out io.Writer, p Palette, st loop.Status, now time.Time) {
 	l := wire.StatusOf(st, false)
 	width := LineWidth(out)

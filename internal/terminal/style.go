@@ -16,7 +16,7 @@ import (
 // Style shows a loop in the terminal or writes it to a pipe: the updates of a journal, a session
 // file or a fleet's bus. Its calls come from one goroutine, and may block.
 type Style interface {
-	// Show shows an update. What is asked can be answered only while it is live.
+	// Show shows an update. A question can be answered only while it is live.
 	Show(it journal.Item, isLive bool)
 	// End shows how the loop ended, where no update does.
 	End(e loop.End)
@@ -48,7 +48,7 @@ var StyleUsage = "the `STYLE`: " + strings.Join(Styles, ", ") + "; pretty is the
 
 // Config is what the styles have in common.
 type Config struct {
-	Out      io.Writer // what is shown
+	Out      io.Writer // the output
 	Notes    io.Writer // notes, where out is for programs
 	Palette  Palette
 	Width    func() int  // of the terminal, in cells
@@ -59,8 +59,8 @@ type Config struct {
 	Here     string      // the folder of the loop, where it runs in this process: what it offers has command lines, and End tells its end
 	Answer   string      // the command line that answers what agents ask; "" where the loop is over
 	Asks     string      // the command that shows all of it, where that isn't AnswerCommand
-	Answers  bool        // what its agents ask is answered here
-	IsLive   func() bool // what is asked can be answered; nil: always
+	Answers  bool        // agents' questions are answered here
+	IsLive   func() bool // questions can be answered; nil: always
 	Statuses bool        // a program is told how the loop stands, too
 }
 

@@ -60,7 +60,7 @@ type mark struct{ text, code string }
 
 func (m mark) on(p Palette, line string) string { return p.paint(m.code, m.text+line) }
 
-// marks are those of a look.
+// marks are a look's marks.
 type marks struct {
 	failed, warning, nearMiss, question mark
 	over                                func(loop.IterationEnd) mark
@@ -69,7 +69,7 @@ type marks struct {
 	plain                               bool                  // blocks are lines, and no live line tells the model
 }
 
-// Show shows an update. What is asked can be answered only while it is live.
+// Show shows an update. A question can be answered only while it is live.
 func (s *told) Show(it journal.Item, isLive bool) {
 	switch u := wire.Decode(it.JSON).(type) {
 	case nil: // nobody can read it
@@ -105,7 +105,7 @@ func (s *told) Show(it journal.Item, isLive bool) {
 		s.callEnds(u, it.At)
 	case wire.Iteration:
 		s.releaseAll()
-		*s.calls = callLog{} // those of the run before are over
+		*s.calls = callLog{} // the calls of the run before are over
 		s.begin("iteration " + wire.JoinFacts(tell.OfMax(u.Iteration, u.MaxIterations), wire.HatText(u.IterationStart), Line(u.Task)))
 	case wire.IterationEnd:
 		s.releaseAll()
@@ -159,7 +159,7 @@ func (s *told) callEnds(u wire.ToolCallUpdate, at time.Time) {
 	r := stream.ToolResult{ID: u.ToolCallID, ParentToolCallID: u.ParentToolCallID, Output: u.Output(),
 		IsError: u.Status == wire.StatusFailed, Spent: u.Spent}
 	s.speak.Drop(r.ID)
-	s.ended(r.ID, false) // who worked for the call says no more
+	s.ended(r.ID, false) // the agent of the call has ended
 	s.release(r.ParentToolCallID)
 	bar, facts := s.calls.end(r, at)
 	s.result(bar, facts, r)
@@ -237,7 +237,7 @@ func (s *told) say(delta string, by speaker) {
 	}
 	by.message = ""
 	for other := range s.held {
-		if s.marks.plain && other != by && !s.calls.several() { // what others are in the middle of comes first
+		if s.marks.plain && other != by && !s.calls.several() { // unfinished blocks of others come first
 			s.show(other)
 		}
 	}
@@ -252,7 +252,7 @@ func (s *told) say(delta string, by speaker) {
 	}
 }
 
-// maxHeld is how many speakers are in the middle of a block. Of more, what they have begun is shown.
+// maxHeld is how many speakers may have an unfinished block. Of more, the text is shown at once.
 const maxHeld = 64
 
 // show shows what is held of a speaker.
@@ -265,8 +265,8 @@ func (s *told) show(by speaker) {
 	}
 }
 
-// release shows what is held of those whom calls have work, before something else of theirs.
-// Others may be in the middle of a word.
+// release prints the buffered text of these subagents before their next output. Others may be in the middle of a
+// word.
 func (s *told) release(parents ...string) {
 	for _, parent := range parents {
 		s.show(speaker{parent: parent, thinking: true})

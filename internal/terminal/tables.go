@@ -14,8 +14,8 @@ import (
 // compilation would cost every start of the sidecar a sixth of its time.
 type tables struct{}
 
-// Transform is goldmark's call for each paragraph. The row above the one of
-// dashes is the table's head; what is before it stays a paragraph.
+// Transform is goldmark's call for each paragraph. The row above the one of dashes is the table's head; the text
+// before it stays a paragraph.
 func (tables) Transform(p *ast.Paragraph, reader text.Reader, _ parser.Context) {
 	source, lines := reader.Source(), p.Lines()
 	for i := 1; i < lines.Len(); i++ {
@@ -50,8 +50,7 @@ func isRuleOf(cells []text.Segment, columns int, source []byte) bool {
 	return columns > 0 && len(cells) == columns
 }
 
-// row makes a row of so many cells: what is missing is empty, what is too much
-// is dropped.
+// row makes a row of so many cells: missing ones are empty, further ones are dropped.
 func row(line text.Segment, source []byte, columns int) *extast.TableRow {
 	r := extast.NewTableRow(nil)
 	cells := cellsOf(line, source)

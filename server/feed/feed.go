@@ -45,12 +45,12 @@ type Feed struct {
 	interval time.Duration // between two notifications
 	size     int           // bytes that are sent before
 	thinking bool
-	withheld atomic.Int32 // the level: what the editor doesn't want
+	withheld atomic.Int32 // the level: the updates that the editor doesn't want
 
 	done chan struct{} // closed when all is sent
 }
 
-// What a level withholds.
+// The updates that a level withholds.
 const (
 	WithholdNothing int32 = iota
 	WithholdText
@@ -154,7 +154,7 @@ func (f *Feed) send(loopID string, from Story) {
 	defer close(f.done)
 	s := sender{Feed: f, loopID: loopID}
 	for last := (time.Time{}); await(from, f.size, last.Add(f.interval)); last = time.Now() {
-		// what comes meanwhile waits for the next round
+		// later updates wait for the next round
 		o := journal.Options{Bytes: MaxUpdates, Thinking: f.thinking, OneIteration: true, Before: from.Cursor()}
 		for more := true; more; {
 			page, after := from.Read(o)

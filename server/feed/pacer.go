@@ -77,7 +77,7 @@ func (p *pacer) run() {
 		p.mu.Unlock()
 		return
 	}
-	p.due.Store(false) // before do: what changes from here on needs another run
+	p.due.Store(false) // before do: later changes need another run
 	p.last = time.Now()
 	p.mu.Unlock()
 	p.do()

@@ -138,7 +138,7 @@ func (p *progress) report() {
 func (p *progress) changed()    { p.reports.soon() }
 func (p *progress) changedNow() { p.reports.now() }
 
-// goesOn says that the agent works: what failed before is history.
+// goesOn says that the agent works: earlier failures are history.
 func (p *progress) goesOn() {
 	if p.problem.Load() != nil {
 		p.problem.Store(nil)

@@ -49,8 +49,8 @@ func Ask(ed client.Editor, folder string) func(context.Context, []string) (verif
 	}
 }
 
-// diagnosisOf is an editor's answer about a folder's files. What is no error, or of
-// other files, is left out, and so is what we say ourselves.
+// diagnosisOf returns an editor's answer about a folder's files. Warnings, other files and our own diagnostics are
+// left out.
 func diagnosisOf(folder string, r *wire.DiagnosticsResult) verify.Diagnosis {
 	in := &inside{[]string{folder, paths.Real(folder)}, map[string]string{}}
 	d := verify.Diagnosis{Settled: r.Settled, Seen: in.all(r.Seen), Busy: in.all(r.Busy), Unsaved: in.all(r.Unsaved)}

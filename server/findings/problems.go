@@ -60,8 +60,8 @@ func (p *Problems) Tell(folder string, update []byte) {
 // Clear takes back what a folder's check found.
 func (p *Problems) Clear(folder string) { p.show(folder, nil) }
 
-// show tells the editor of each file that has or had diagnostics of a folder's.
-// One folder may be inside of another: then a file has those of both.
+// show tells the editor about each file that has or had diagnostics of a folder. One folder may be inside another:
+// then a file has the diagnostics of both.
 func (p *Problems) show(folder string, now found) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +85,8 @@ func (p *Problems) show(folder string, now found) {
 	}
 }
 
-// foundIn returns problems as diagnostics of the folder's files. What is no file of
-// the folder is left out, and what has diagnostics of ours anyway: they would go.
+// foundIn returns problems as diagnostics of the folder's files. Other files are left out, and documents with
+// diagnostics of ours: those would be replaced.
 func foundIn(folder string, problems []verify.Problem) found {
 	files := found{}
 	for _, p := range problems {

@@ -57,7 +57,7 @@ func (f *Folder) found(now *loop.Status) Found {
 	if last != nil && last.ID() == now.LoopID {
 		found.Cursor = last.Window.Cursor()
 	} else if story, err := journal.Open(now.LoopID); err == nil {
-		found.Cursor, _ = story.End() // what was before is there to be read
+		found.Cursor, _ = story.End() // everything before can be read there
 	}
 	return found
 }

@@ -21,7 +21,7 @@ type Folder struct {
 	Path      string             // the first of the names that it was given
 	real      string             // the path without links: two names may mean one folder
 	names     []string           // the paths under which the editor has it open
-	removed   bool               // the editor had it open, and has no more
+	removed   bool               // the editor had it open, and closed it
 	isTree    bool               // it is in a worktree of a folder that the editor had open
 	origin    string             // the folder that the worktree of our loop was made in, which takes it along when it is closed
 	ctx       context.Context    // ends when the folder is forgotten
@@ -36,11 +36,11 @@ type Folder struct {
 	tried     tried        // whose window we wanted to be
 	seen      *loop.Status // one that we are no window of
 	meeting   bool         // we are about to become one: what its files say of it is told only when nothing comes of that
-	left      Questions    // what the user is asked about a loop that nobody drives
+	left      Questions    // the user's question about a loop that nobody drives
 	situation string       // in which that is asked; in another one it is moot
 
 	review review    // of its last loop's changes
-	Undo   Questions // what the user is asked about an undo
+	Undo   Questions // the user's question about an undo
 }
 
 // hasOurs says whether we are a window of a loop in the folder, or one of ours begins there: it has a state file
@@ -214,7 +214,7 @@ func (f *Folder) status() (wire.LoopStatus, bool) {
 	return status, true
 }
 
-// logs are those of a folder: of its loop, and of the one that ended last.
+// logs returns the logs of a folder: its loop's, and the one of the loop that ended last.
 func (f *Folder) logs() (logs []service.Log) {
 	if r := f.running; r != nil {
 		logs = append(logs, service.Log{LoopID: r.ID(), SessionFile: r.Status().SessionFile, Reader: r.Story, Goes: true})
@@ -289,8 +289,8 @@ func (f *Folder) Name() string {
 	return f.workspace.NameOf(now)
 }
 
-// Waiting lists the open questions of the folder's loop, oldest first; none while the server
-// shuts down, or of a folder that is open no more.
+// Waiting lists the open questions of the folder's loop, oldest first; none while the server shuts down, or of a
+// folder that was closed.
 func (f *Folder) Waiting() (all []permission.Waiting) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()

@@ -10,8 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
-// review is what is known of a folder's changes without asking git: what documents
-// and the status show of them.
+// review is the part of a folder's changes that is known without asking git: documents and the status show it.
 type review struct {
 	known answers.Review
 	busy  bool // git is being asked

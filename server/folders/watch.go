@@ -25,7 +25,7 @@ func (f *Folder) watch(ctx context.Context) {
 		f.workspace.Log.Warn("the state file can't be watched", "folder", f.Path, "error", err)
 		return
 	}
-	f.Look() // again: what came before the watching began is not told
+	f.Look() // again: events before the watching began are not told
 	for {
 		var poll <-chan time.Time
 		if f.seesLoop() {

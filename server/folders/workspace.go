@@ -130,8 +130,7 @@ func (w *Workspace) folder(path, real string) *Folder {
 	return f
 }
 
-// forget forgets a folder that the editor has no more, once no loop of ours is there.
-// The caller holds mu.
+// forget forgets a folder that the editor closed, once no loop of ours is there. The caller holds mu.
 func (w *Workspace) forget(f *Folder) {
 	if f.removed && !f.hasOurs() {
 		f.unwatch()
@@ -227,8 +226,8 @@ func (w *Workspace) at(path, real string) *Folder {
 	return nil
 }
 
-// AwaitLooks waits until each folder was looked at once: who asks right behind
-// initialized is told of the loops that are there.
+// AwaitLooks waits until each folder was looked at once, so that a client that asks right after initialized gets the
+// loops that are there.
 func (w *Workspace) AwaitLooks(ctx context.Context) {
 	w.mu.Lock()
 	var looks []chan struct{}
@@ -259,7 +258,7 @@ func (w *Workspace) Begin(path string) (*Folder, error) {
 	return f, nil
 }
 
-// Close lets no other loop begin. It returns those of ours that run.
+// Close lets no other loop begin. It returns the loops of ours that run.
 func (w *Workspace) Close() (running []*Managed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -314,7 +313,7 @@ func (w *Workspace) List() []string {
 	return w.paths()
 }
 
-// Statuses are those of the loops in all folders, as ralph/status has them.
+// Statuses returns the statuses of the loops in all folders, as ralph/status has them.
 func (w *Workspace) Statuses() []wire.LoopStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -328,7 +327,7 @@ func (w *Workspace) Statuses() []wire.LoopStatus {
 	return loops
 }
 
-// NameOf begins what a user is told of a loop, which may be listed no more.
+// NameOf begins a message about a loop, which may not be listed any more.
 func (w *Workspace) NameOf(st loop.Status) string {
 	loops := w.Statuses()
 	i := slices.IndexFunc(loops, func(l wire.LoopStatus) bool { return l.LoopID == st.LoopID })
@@ -338,7 +337,7 @@ func (w *Workspace) NameOf(st loop.Status) string {
 	return wire.NameOf(loops[i], len(w.List()) > 1)
 }
 
-// Logs are those of the loops in all folders, by the folders' paths.
+// Logs returns the logs of the loops in all folders, by the folders' paths.
 func (w *Workspace) Logs() map[string][]service.Log {
 	w.mu.Lock()
 	defer w.mu.Unlock()

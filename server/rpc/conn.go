@@ -153,7 +153,7 @@ func (c *Conn) handle(ctx context.Context, req *jsonrpc2.Request) (any, error) {
 	return result, nil
 }
 
-// call reads a message and has its work done. A panic is that one message's failure.
+// call reads a message and does its work. A panic is that one message's failure.
 func (c *Conn) call(m Method, req *jsonrpc2.Request, do func(Work) (any, error)) (result any, err error) {
 	name := strings.Clone(req.Method()) // the library's own bytes may be gone by then
 	defer func() {
@@ -201,8 +201,8 @@ func (c *Conn) NotifyLatest(key, name string, params any) {
 // Forget drops a notification of NotifyLatest that isn't written yet.
 func (c *Conn) Forget(key string) { c.out.forget(key) }
 
-// Send sends a notification that is one of many: it waits while too much of
-// them is queued. The error is ctx's, or that of the connection.
+// Send sends a notification that is one of many: it waits while too many of them are queued. The error is ctx's, or
+// the connection's.
 func (c *Conn) Send(ctx context.Context, name string, params any) error {
 	return c.send(func(frame []byte) error { return c.out.putBulk(ctx, frame) }, name, params)
 }

@@ -206,7 +206,7 @@ func (r *frameReader) classify(body []byte) (valid []byte, ok bool) {
 		Result json.RawMessage `json:"result"`
 		Error  json.RawMessage `json:"error"`
 	}
-	// What isn't an object has none of these.
+	// Another value than an object has none of these.
 	_ = json.Unmarshal(body, &message)
 	if message.Method == nil && (message.Result != nil || message.Error != nil) {
 		return nil, false

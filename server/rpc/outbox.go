@@ -20,10 +20,9 @@ var (
 	errClosed     = errors.New("the connection is closed")
 )
 
-// outbox is the only writer to the client. It has three lanes: frames that
-// must arrive in order come first, then those of which only the latest counts,
-// then bulk. So a slow client gets its answers and the present state
-// soon, and the bulk at the rate that it can take.
+// outbox is the only writer to the client. It has three lanes: frames that must arrive in order come first, then
+// frames of which only the latest counts, then bulk. So a slow client gets its answers and the present state soon,
+// and the bulk at its own rate.
 type outbox struct {
 	mu        sync.Mutex
 	ordered   [][]byte
@@ -209,8 +208,7 @@ func (o *outbox) flush(ctx context.Context) {
 	}
 }
 
-// close ends the outbox: what waits is dropped, and what comes later too. It
-// doesn't wait for a write that is blocked.
+// close ends the outbox: waiting and later frames are dropped. It doesn't wait for a write that is blocked.
 func (o *outbox) close(why error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -20,9 +20,8 @@ var (
 	members      = lazy.Regexp(plainMember)
 )
 
-// skim looks at a message that is too long to be kept: what is to be known for an answer stands in the
-// outermost object, in front of the params or behind them. The id is nil where none can be told.
-// Nobody waits for the answer of a notification or a response.
+// skim looks at a message that is too long to be kept. The keys that an answer needs stand in the outermost object,
+// before or after the params. The id is nil where none can be found. A notification and a response want no answer.
 func skim(head, tail []byte) (id json.RawMessage, wantsAnswer bool) {
 	var hasID, hasMethod bool
 	for _, m := range members().FindAllSubmatch(slices.Concat(firstMembers().Find(head), lastMembers().Find(tail)), -1) {

@@ -13,9 +13,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// A client that opted in asks its user itself. For all others the server asks,
-// with window/showMessageRequest. Whoever doesn't answer blocks nothing but the
-// request that waits for it.
+// A client that opted in asks its user itself. For all others the server asks, with window/showMessageRequest. A
+// question without an answer blocks only the request that waits for it.
 
 // MessageType is LSP's MessageType.
 type MessageType int
@@ -67,9 +66,8 @@ func (d Dialog) Ask(ctx context.Context, message string, about Topic) string {
 	return d.AskWith(ctx, MessageInfo, message, about...)
 }
 
-// Permit is ask about something that err keeps from being done. It returns the
-// action that was chosen, and err as it is to be answered: whoever says no needn't
-// be told why.
+// Permit asks about something that err keeps from being done. It returns the chosen action, and the error for the
+// answer: a user who says no needn't be told why.
 func (d Dialog) Permit(ctx context.Context, message string, about Topic, err error) (string, error) {
 	chosen := d.Ask(ctx, message, about)
 	if chosen == about[0] {

@@ -1,5 +1,4 @@
-// Package session is one editor that is served, as all rooms have it: what it can do, its user, and how
-// long it is there.
+// Package session is one served editor, for all packages: its capabilities, its user, and how long it is there.
 package session
 
 import (

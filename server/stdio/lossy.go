@@ -12,8 +12,8 @@ const (
 	lossyPatience = 50 * time.Millisecond // for the last of them
 )
 
-// lossyWriter writes to w from a goroutine of its own. What w doesn't take in
-// time is lost: an editor that doesn't read our standard error must not stop us.
+// lossyWriter writes to w from a goroutine of its own. Text that w doesn't take in time is lost: an editor that
+// doesn't read our standard error must not stop us.
 type lossyWriter struct {
 	done chan struct{} // all is written
 

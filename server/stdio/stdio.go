@@ -108,7 +108,7 @@ func editorContext(stdout io.Writer) (ctx context.Context, stop func()) {
 				if sig == syscall.SIGPIPE {
 					continue
 				}
-				if isAsked && sig != syscall.SIGHUP { // who says it again doesn't wait
+				if isAsked && sig != syscall.SIGHUP { // a second signal doesn't wait
 					backends.EndBeside()
 					os.Exit(1)
 				}

@@ -62,8 +62,8 @@ func (t *Turn) Await(ctx context.Context) error {
 	return nil
 }
 
-// End lets those behind go on: the command is done, or it asks the user, who
-// may take long. Further calls do nothing.
+// End lets later commands go on: the command is done, or it asks the user, which may take long. Further calls do
+// nothing.
 func (t *Turn) End() {
 	if t == nil {
 		return
