@@ -100,6 +100,33 @@ func TestClaudeStreamThatStopsInMidMessage(t *testing.T) {
 	}
 }
 
+func TestClaudeSubagentsAreShownAndDoNotCount(t *testing.T) {
+	events, result := decodeLines(t, FormatClaude,
+		claudeText("a", "asking"), claudeSays("a", `{"type":"tool_use","id":"t1","name":"Agent","input":{"prompt":"p"}}`, "", ""),
+		claudeBegin("s", "t1"), claudeDelta("text_delta", "<promise>DO", "t1"), claudeDelta("text_delta", "NE</promise>", "t1"),
+		claudeSays("s", claudeTextBlock("<promise>DONE</promise>"), "t1", ""),
+		claudeSays("s", `{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"ls"}}`, "t1", ""),
+		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"LOOP_COMPLETE"}]},"parent_tool_use_id":"t1"}`,
+		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"<promise>DONE</promise>"}]},"parent_tool_use_id":null}`,
+		claudeText("b", "main final"), claudeGood)
+	if result.Text != "main final" || result.EarlierPromise != "" || result.Turns != 2 || result.ToolCalls != 2 {
+		t.Errorf("result %+v", result)
+	}
+	for _, e := range only[stream.Text](events) {
+		if fromSub := strings.Contains(e.Delta, "DO") || strings.Contains(e.Delta, "NE"); fromSub != (e.ParentToolCallID == "t1") {
+			t.Errorf("text %+v has the wrong parent", e)
+		}
+	}
+	for _, e := range only[stream.ToolResult](events) {
+		if (e.ID == "t2") != (e.ParentToolCallID == "t1") {
+			t.Errorf("tool result %+v has the wrong parent", e)
+		}
+	}
+	if len(only[stream.MessageEnd](events)) != 3 {
+		t.Errorf("messages %+v", only[stream.MessageEnd](events))
+	}
+}
+
 func TestClaudeToolResults(t *testing.T) {
 	user := func(content string) string {
 		return `{"type":"user","message":{"role":"user","content":` + content + `},"tool_use_result":["x"],"parent_tool_use_id":null}`
@@ -167,6 +194,19 @@ func TestClaudeSyntheticMessagesAreErrors(t *testing.T) {
 	}
 	if errs := only[stream.Error](events); len(errs) != 1 || errs[0].Kind != stream.KindAuth {
 		t.Errorf("errors %+v", errs)
+	}
+}
+
+func TestClaudeDone(t *testing.T) {
+	var done []bool
+	lines := []string{claudeInit, claudeText("a", "x"), claudeGood, `{"type":"system","subtype":"task_updated"}`,
+		claudeSays("s", claudeTextBlock("sub"), "t1", ""), claudeInit, claudeGood, claudeBegin("b", "")}
+	rd := Reader{Format: FormatClaude, OnLine: func(d bool) { done = append(done, d) }}
+	if _, err := rd.Run(strings.NewReader(strings.Join(lines, "\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if want := []bool{false, false, true, true, true, false, true, false}; !reflect.DeepEqual(done, want) {
+		t.Errorf("done after each line: %v, want %v", done, want)
 	}
 }
 
