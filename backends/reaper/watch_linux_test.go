@@ -31,8 +31,8 @@ func wedge(verdict string) {
 		panic(err)
 	}
 	fmt.Println()
-	//lint:ignore SA5002 it hangs, with one processor and without preemption
-	for {
+	for { // waits on the only processor that goroutines have, and costs none of the machine's
+		syscall.RawSyscall6(syscall.SYS_PPOLL, 0, 0, 0, 0, 0, 0)
 	}
 }
 
