@@ -106,23 +106,6 @@ func TestTheAgentOfAnOwnLoopIsAnswered(t *testing.T) {
 	}
 }
 
-// A second editor on the same folder sees the question in the state file, and either may answer.
-func TestTheSecondEditorAnswersTheFirstOnesLoop(t *testing.T) {
-	c, dir, q := asksHere(t)
-	other := dial(t, permitted, dir)
-	if got := permissionOf(t, other.Hears(wire.MethodPermission, "git push")); got.ID != q.ID || got.LoopID != q.LoopID {
-		t.Errorf("the other is asked %+v", got)
-	}
-	other.Must(other.Command(wire.CommandAnswer, wire.AnswerParams{ID: q.ID, Answer: ask.Deny, Text: "not that branch"}))
-	for _, client := range []*dialled{c, other} {
-		client.Hears("$/cancelRequest", "")
-	}
-	c.status(dir, inState("ended"))
-	if told := gone(t, dir); !strings.Contains(told, "not that branch") {
-		t.Errorf("it is told %s", told)
-	}
-}
-
 func TestALoopThatAsksIsCancelled(t *testing.T) {
 	c, dir, q := asksHere(t)
 	c.Must(c.Command(wire.CommandCancel, struct{}{}))

@@ -137,30 +137,3 @@ func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
-
-func TestASecondServerCanCancel(t *testing.T) {
-	dir := t.TempDir()
-	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
-	agent := agentThat(t, "never")
-	first.Must(first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
-	second.status(dir, inState("running"))
-	if got := result[wire.LoopResult](second, second.Command(wire.CommandCancel, struct{}{})); got.State != "ended" {
-		t.Errorf("got %+v", got)
-	}
-	if got := first.status(dir, inState("ended")); got.StopReason != "cancelled" {
-		t.Errorf("got %+v", got)
-	}
-}
-
-// A loop that was interrupted while its editor looks on, and is discarded then, is shown no more.
-func TestAnInterruptedLoopIsDiscarded(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	c := dial(t, optedIn, dir)
-	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits")}))
-	c.status(dir, inState("running"))
-	c.Must(c.Command(wire.CommandCancel, wire.CancelParams{When: wire.WhenInterrupt}))
-	c.status(dir, inState("interrupted"))
-	c.Must(c.Command(wire.CommandCancel, wire.CancelParams{When: wire.WhenLeft}))
-	c.statusWithout(dir)
-}

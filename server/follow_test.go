@@ -113,17 +113,6 @@ func TestALoopOfAnotherProcessIsFollowed(t *testing.T) {
 	c.hasAll()
 }
 
-func TestAFollowedLoopIsTakenOver(t *testing.T) {
-	owner, c := drivenBy(t, "never")
-	owner.Must(owner.Command(wire.CommandCancel, wire.CancelParams{When: wire.WhenInterrupt}))
-	c.until(`"_ralph/end"`)
-	c.status(c.folder, inState("interrupted"))
-	t.Setenv("RALPH_TEST_THEN", agentThat(t, "promises")) // whatever its name
-	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
-	c.until(`"_ralph/end"`)
-	c.hasAll()
-}
-
 func TestAFollowedLoopGoesOnElsewhere(t *testing.T) {
 	owner, c := drivenBy(t, "never")
 	owner.Must(owner.Command(wire.CommandCancel, wire.CancelParams{When: wire.WhenInterrupt}))

@@ -126,25 +126,6 @@ func TestErrorsHaveReasons(t *testing.T) {
 	}
 }
 
-func TestAnotherStartIsRefusedOrReplaces(t *testing.T) {
-	dir := t.TempDir()
-	c := dial(t, optedIn, dir)
-	agent := agentThat(t, "never")
-	first := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Prompt: "one", Choices: wire.Choices{Backend: agent}}))
-	c.status(dir, inState("running"))
-	refused := c.Command(wire.CommandStart, wire.StartParams{Prompt: "two", Choices: wire.Choices{Backend: agent}})
-	if reason(t, refused) != wire.ReasonAlreadyRunning || !strings.Contains(string(refused.Error.Data), `"pid":`) {
-		t.Errorf("got %s %s", refused.Error.Message, refused.Error.Data)
-	}
-	second := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Prompt: "two", Choices: wire.Choices{Backend: agent}, Replace: true}))
-	if second.LoopID == first.LoopID {
-		t.Error("the same loop")
-	}
-	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, struct{}{})); got.State != "ended" || got.LoopID != second.LoopID {
-		t.Errorf("cancel: %+v", got)
-	}
-}
-
 func TestAPlainClientIsAsked(t *testing.T) {
 	t.Parallel()
 	for choice, replaced := range map[string]bool{session.ActionCancelAndStart: true, session.ActionKeep: false, "": false} {
@@ -181,63 +162,6 @@ func TestAClientThatNeverAnswersBlocksNothing(t *testing.T) {
 	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, struct{}{})); got.State != "ended" {
 		t.Errorf("cancel: %+v", got)
 	}
-}
-
-func TestAPlainClientHearsTheEnd(t *testing.T) {
-	dir := t.TempDir()
-	c := dial(t, plain, dir)
-	agent := agentThat(t, "promises")
-	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --completion-promise DONE", Choices: wire.Choices{Backend: agent}}))
-	c.Hears("window/showMessage", "Ralph done: DONE after 2 iterations")
-	c.Hears("$/progress", `"kind":"end"`)
-	for _, m := range c.Heard() {
-		if strings.HasPrefix(m.Method, "ralph/") {
-			t.Errorf("a plain client heard %s", m.Method)
-		}
-	}
-}
-
-func TestALimitCanBeRaised(t *testing.T) {
-	dir := t.TempDir()
-	c := dial(t, plain, dir)
-	asked := 0
-	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
-		if asked++; asked > 1 {
-			return session.MessageItem{Title: session.ActionLater}
-		}
-		return session.MessageItem{Title: "Raise to 4 iterations and Go On"}
-	})
-	agent := agentThat(t, "echoes")
-	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --max-iterations 2", Choices: wire.Choices{Backend: agent}}))
-	c.Hears("window/showMessageRequest", "Raise to 4 iterations and Go On")
-	c.Hears("window/showMessageRequest", "Raise to 8 iterations and Go On")
-	c.Hears("$/progress", "3/4")
-}
-
-func TestPauseSteerUpdateResume(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	c := dial(t, optedIn, dir)
-	agent := agentThat(t, "waits")
-	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
-	c.status(dir, inState("running"))
-	c.Must(c.Command(wire.CommandPause, struct{}{}))
-	if got := result[wire.SteerResult](c, c.Command(wire.CommandSteer, wire.SteerParams{Text: "mind the tests"})); got.GuidanceID == "" {
-		t.Error("guidance has no id")
-	}
-	three := 3
-	c.Must(c.Command(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: &three}}}))
-	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := c.status(dir, inState("paused")); got.MaxIterations != 3 {
-		t.Errorf("got %+v", got)
-	}
-	c.Must(c.Command(wire.CommandResume, struct{}{}))
-	if got := c.status(dir, inState("ended")); got.StopReason != "max_iterations" || got.Iteration != 3 {
-		t.Errorf("got %+v", got)
-	}
-	c.Hears("ralph/update", "delivered")
 }
 
 func TestFoldersComeAndGo(t *testing.T) {
@@ -291,58 +215,6 @@ func TestTwoNamesOfAFolderAreOne(t *testing.T) {
 		"added": []any{}, "removed": []any{client.Folder{URI: wire.FileURI(dir)}}}})
 	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, wire.LoopParams{Folder: wire.FileURI(link)})); got.LoopID != started.LoopID || got.State != "ended" {
 		t.Errorf("got %+v", got)
-	}
-}
-
-func TestTheEditorGoesAway(t *testing.T) {
-	dir := t.TempDir()
-	c := dial(t, optedIn, dir)
-	agent := agentThat(t, "never")
-	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
-	c.Hears("ralph/update", "working")
-	c.hangUp()
-	awaitNobody(t, dir)
-	next := dial(t, plain, dir)
-	next.Hears("window/showMessageRequest", "was interrupted in "+filepath.Base(dir)+" at iteration 1/50. Go on with it?")
-}
-
-func TestThePromptIsTheOpenDocument(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "PROMPT.md")
-	if err := os.WriteFile(file, []byte("saved long ago"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := dial(t, optedIn, dir)
-	agent := agentThat(t, "echoes")
-	uri := wire.FileURI(file)
-	start := wire.StartParams{PromptURI: uri, Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(1)}}}}
-	c.Must(c.Command(wire.CommandStart, start))
-	c.Hears("ralph/update", "saved long ago")
-	c.status(dir, inState("ended"))
-	c.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
-		"uri": uri, "languageId": "markdown", "version": 1, "text": "not yet saved"}})
-	c.Must(c.Command(wire.CommandStart, start))
-	c.Hears("ralph/update", "not yet saved")
-}
-
-func TestLensesFollowTheLoop(t *testing.T) {
-	dir := t.TempDir()
-	c := dial(t, optedIn, dir)
-	agent := agentThat(t, "never")
-	doc := map[string]any{"uri": wire.FileURI(filepath.Join(dir, "PROMPT.md"))}
-	c.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
-		"uri": doc["uri"], "languageId": "markdown", "version": 1, "text": "Build it"}})
-	lenses := func() string {
-		return string(c.Must(c.Call("textDocument/codeLens", map[string]any{"textDocument": doc})))
-	}
-	if got := lenses(); !strings.Contains(got, "Run Ralph loop") || !strings.Contains(got, "Dry run") {
-		t.Errorf("idle: %s", got)
-	}
-	c.Must(c.Command(wire.CommandStart, wire.StartParams{PromptURI: doc["uri"].(string), Choices: wire.Choices{Backend: agent}}))
-	c.status(dir, inState("running"))
-	if got := lenses(); !strings.Contains(got, "Cancel") || !strings.Contains(got, wire.CommandCancel) {
-		t.Errorf("running: %s", got)
 	}
 }
 

@@ -109,26 +109,6 @@ func TestAPromptLinkedOutOfTheFolder(t *testing.T) {
 	}
 }
 
-func TestAPlainClientSeesWhatADryRunFinds(t *testing.T) {
-	dir := t.TempDir()
-	c := dial(t, plain, dir)
-	c.dryRun(map[string]any{"prompt": "Build X", "backend": agentThat(t, "never"), "maxIterations": 7, "completionPromise": "DONE"})
-	shown := c.Hears("window/showMessage", "Ralph: would run "+wire.OneLine(agentThat(t, "never")))
-	for _, part := range []string{"Limits: 7 iterations · 4h of running", "Promise: DONE", "Prompt: 7 bytes · Build X", `"type":3`} {
-		if !strings.Contains(string(shown.Params), part) {
-			t.Errorf("%s isn't in %s", part, shown.Params)
-		}
-	}
-	opted := dial(t, optedIn, dir)
-	opted.dryRun(map[string]any{"prompt": "Build X", "backend": agentThat(t, "never")})
-	opted.Must(opted.Command(wire.CommandStatus, struct{}{}))
-	for _, m := range opted.Heard() {
-		if m.Method == "window/showMessage" {
-			t.Errorf("a client with a plugin is shown %s", m.Params)
-		}
-	}
-}
-
 func TestURIs(t *testing.T) {
 	for uri, want := range map[string]string{
 		"file:///w/a%20b": "/w/a b", "file:///w/a b/": "/w/a b", "file://localhost/w": "/w", "file:///w/é": "/w/é", "file:///w/%C3%A9": "/w/é",

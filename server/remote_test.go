@@ -271,24 +271,6 @@ func TestOneOfSeveralQuestionsFromElsewhereIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestAQuestionFromElsewhereIsAskedOnce(t *testing.T) {
-	m, c := seesMoon(t, permitted)
-	c.Answer(wire.MethodPermission, func(json.RawMessage) any { return json.RawMessage(`{"answer":"deny","text":"no holes"}`) })
-	m.ask("q1")
-	q := permissionOf(t, c.Hears(wire.MethodPermission, "q1"))
-	if q.LoopID != "m1" || q.Folder != moonFolder || len(q.Offers) == 0 {
-		t.Errorf("asked %+v", q)
-	}
-	if a := take(t, m.answered); a.ID != "q1" || a.Answer != ask.Deny || a.Text != "no holes" {
-		t.Errorf("answered %+v", a)
-	}
-	m.ask("q2")
-	take(t, m.answered)
-	if n := heardOf(c, wire.MethodPermission, "q1"); n != 1 {
-		t.Errorf("asked %d times", n)
-	}
-}
-
 func TestAQuestionFromElsewhereIsWithdrawn(t *testing.T) {
 	m, c := seesMoon(t, permitted)
 	m.ask("q1")
@@ -400,15 +382,5 @@ func TestAStatusIsAskedForByTheFolderOfALoopElsewhere(t *testing.T) {
 	}
 	if text := wire.NewStatus(got.Loops).Message; text != "Ralph 1/9 · on rover" {
 		t.Errorf("the status bar says %q", text)
-	}
-}
-
-func TestTheOutputOfAToolElsewhere(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	_, c := seesMoon(t, optedIn)
-	o := result[answers.OutputResult](c, c.Command(wire.CommandOutput, wire.OutputParams{LoopParams: wire.LoopParams{LoopID: "m1"}, ToolCallID: "t1"}))
-	path, err := wire.PathOf(o.URI)
-	if err != nil || readFile(t, path) != "one\ntwo\n" || o.Lines != 2 {
-		t.Errorf("%+v, %v", o, err)
 	}
 }

@@ -102,29 +102,6 @@ func take[T any](t *testing.T, from <-chan T) (v T) {
 	return v
 }
 
-func TestALateDiscardLeavesALoopThatAnotherProcessTookOver(t *testing.T) {
-	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}})
-	m, ed := askedManager(t, dir)
-	take(t, ed.asked)
-	file, err := loopstate.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, err := file.Lock(loopstate.Owner{LoopID: "ralph-found"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Release()
-	select {
-	case ed.answers <- "Discard":
-	case <-ed.over: // it was seen in time
-	}
-	m.launcher.close()
-	if state, err := file.Load(); err != nil {
-		t.Errorf("%+v, %v", state, err)
-	}
-}
-
 func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	agent := agentThat(t, "never")
@@ -149,16 +126,6 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 			take(t, ed.over)
 		})
 	}
-}
-
-func TestAClientHearsThatAQuestionIsMoot(t *testing.T) {
-	t.Parallel()
-	agent := agentThat(t, "never")
-	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agent}})
-	c := dial(t, plain, dir)
-	id := c.Hears("window/showMessageRequest", "was interrupted").ID
-	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{Backend: agent}))
-	c.Hears("$/cancelRequest", `"id":`+string(id))
 }
 
 func TestTheUserIsAskedOncePerLoop(t *testing.T) {

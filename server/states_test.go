@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,9 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 func TestALoopThatFailedStaysFailed(t *testing.T) {
@@ -101,23 +98,5 @@ func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 	}
 	if shown, _ := clienttest.Received[session.MessageParams](&ed.Editor, "window/showMessage"); len(shown) > 1 || len(shown) == 1 && !strings.Contains(shown[0].Message, "is discarded") {
 		t.Errorf("and it was told %+v", shown)
-	}
-}
-
-// A loop is called by its prompt's beginning wherever it is told of, also once it is over.
-func TestALoopHasOneName(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	c := dial(t, optedIn, dir)
-	for _, prompt := range []string{"Mend the parser,\nand test it", "Build X"} {
-		want := stream.Line(prompt, 80)
-		started := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Prompt: prompt, Choices: wire.Choices{Backend: agentThat(t, "never")}}))
-		running := c.status(dir, func(l wire.LoopStatus) bool { return l.LoopID == started.LoopID && l.State == "running" })
-		c.Must(c.Command(wire.CommandCancel, struct{}{}))
-		c.Hears(wire.MethodUpdate, fmt.Sprintf(`"title":%q`, want))
-		past := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{}))
-		if running.Title != want || len(past.Loops) == 0 || past.Loops[0].Title != want {
-			t.Errorf("%s: %q while it runs, then %+v", want, running.Title, past.Loops)
-		}
 	}
 }

@@ -135,28 +135,6 @@ func TestAClientMayTrustItsFolders(t *testing.T) {
 	c.status(dir, inState("running"))
 }
 
-func TestAPlainClientIsAskedWhetherTheFolderIsTrusted(t *testing.T) {
-	for answer, runs := range map[string]bool{session.ActionTrust: true, session.ActionDont: false, "": false} {
-		t.Run(answer, func(t *testing.T) {
-			dir := configured(t, own(agentThat(t, "never")))
-			c := dial(t, plain, dir)
-			c.Answer("window/showMessageRequest", func(json.RawMessage) any {
-				if answer == "" {
-					return nil
-				}
-				return session.MessageItem{Title: answer}
-			})
-			m := c.Command(wire.CommandStart, map[string]any{"prompt": "x"})
-			c.Hears("window/showMessageRequest", "is not trusted yet")
-			if runs {
-				c.Must(m)
-			} else if reason(t, m) != wire.ReasonUntrusted {
-				t.Errorf("got %+v", m)
-			}
-		})
-	}
-}
-
 // leftBehind makes a folder with the state file of a loop that nobody drives.
 func leftBehind(t *testing.T, state loopstate.State) (dir string) {
 	t.Helper()
@@ -221,24 +199,6 @@ func TestAPlainClientIsAskedForEachFile(t *testing.T) {
 				t.Errorf("%d questions, %+v", asked, m)
 			}
 		})
-	}
-}
-
-func TestAnInterruptedLoopGoesOnWithTheProgramOfATrustedFolder(t *testing.T) {
-	t.Parallel()
-	agent := agentThat(t, "never")
-	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "mine"}})
-	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(own(agent)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := dial(t, optedIn, dir)
-	c.status(dir, inState("interrupted"))
-	if m := c.Command(wire.CommandResume, struct{}{}); reason(t, m) != wire.ReasonUntrusted {
-		t.Errorf("got %+v", m)
-	}
-	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
-	if got := c.status(dir, inState("running")); got.Backend.Name != "mine" || got.Iteration != 2 {
-		t.Errorf("got %+v", got)
 	}
 }
 
