@@ -1,0 +1,57 @@
+//go:build !race
+
+package server
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+)
+
+// TestConversationsWithTheProgram has them with the program, as editors start it.
+func TestConversationsWithTheProgram(t *testing.T) {
+	t.Parallel()
+	program := buildProgram(t)
+	converse(t, "inside", func(t *testing.T) *lsptest.Speaker { return startOutside(t, program) })
+}
+
+func buildProgram(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "ralph-lsp")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "../cmd/ralph-lsp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as releases are built, and other parts of make ci
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building the program: %v\n%s", err, out)
+	}
+	return program
+}
+
+func startOutside(t *testing.T, program string) *lsptest.Speaker {
+	cmd := exec.Command(program)
+	cmd.Dir = t.TempDir()
+	log := new(lsptest.LogBuffer)
+	cmd.Stderr = log
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, outW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = outW
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = outW.Close()
+	exit := make(chan int, 1)
+	go func() {
+		_ = cmd.Wait()
+		exit <- cmd.ProcessState.ExitCode()
+	}()
+	t.Cleanup(func() { _, _, _ = in.Close(), out.Close(), cmd.Process.Kill() })
+	return lsptest.NewSpeaker(t, in, out, log, exit, cmd.Process.Signal)
+}
