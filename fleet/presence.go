@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // Presence is a worker that is there, in its own words.
@@ -14,6 +16,7 @@ type Presence struct {
 	Slots   int           `json:"slots"`
 	Busy    int           `json:"busy"`              // slots that run an iteration
 	Labels  []string      `json:"labels,omitempty"`  // that it was given, for people
+	Sandbox string        `json:"sandbox,omitempty"` // the walls around each loop; older workers say none
 	Lanes   []string      `json:"lanes,omitempty"`   // the tokens of those from which it takes loops; older workers say none
 	Failed  int           `json:"failed,omitempty"`  // attempts in a row that failed there
 	Problem string        `json:"problem,omitempty"` // of the last one of these
@@ -104,7 +107,7 @@ func (w *Worker) occupy(n int64) {
 
 func (w *Worker) sayThere(ctx context.Context) {
 	failed, problem := w.judged()
-	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: w.Busy(), Labels: w.Labels, Lanes: w.lanes.tokens(), Failed: failed, Problem: problem, Since: w.since, Moved: time.Unix(0, w.moved.Load()).UTC(), At: time.Now().UTC()}
+	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: w.Busy(), Labels: w.Labels, Sandbox: map[bool]string{true: sandbox.Workspace, false: sandbox.Off}[w.Walls], Lanes: w.lanes.tokens(), Failed: failed, Problem: problem, Since: w.since, Moved: time.Unix(0, w.moved.Load()).UTC(), At: time.Now().UTC()}
 	if err := w.Bus.Attend(ctx, p); err != nil && ctx.Err() == nil {
 		w.Log.Debug("the bus doesn't know that this worker is there", "error", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
@@ -153,7 +154,11 @@ func (d *Desk) submit(ctx context.Context, t fleet.Task, prompt string) (r fleet
 	if err := d.Check(ctx, &t); err != nil {
 		return r, false, err
 	}
-	t.On = append(t.On, fleet.LabelWalls)
+	if isWalled, err := d.isWalled(ctx, t.Queue); err != nil {
+		return r, false, err
+	} else if !isWalled {
+		t.On = append(t.On, fleet.LabelWalls)
+	}
 	t.Identify(prompt)
 	if err := errors.Join(t.Check(), t.Fits()); err != nil {
 		return r, false, err
@@ -162,6 +167,15 @@ func (d *Desk) submit(ctx context.Context, t fleet.Task, prompt string) (r fleet
 		return fleet.Record{}, false, fleet.ErrExists
 	}
 	return r, isNew, err
+}
+
+// isWalled says whether the machines of a queue's workers are walls enough for loops of submitters.
+func (d *Desk) isWalled(ctx context.Context, queue string) (bool, error) {
+	if queue == "" {
+		return false, nil
+	}
+	l, err := ledger.QueueOf(ctx, d.Bus, queue)
+	return err == nil && l.Queue.Walled, err
 }
 
 // read tells a loop of the submitter's, a file of one, or the list of all.

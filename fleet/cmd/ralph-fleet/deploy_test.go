@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ var flagWord = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]+)`)
 // checkFlags wants a command to have all flags of a line.
 func checkFlags(t *testing.T, where, name, line string) {
 	t.Helper()
-	commands := map[string]*cobra.Command{"serve": newServe(), "worker": newWorker(), "doctor": newDoctor(), "status": newStatus()}
+	commands := map[string]*cobra.Command{"serve": newServe(), "worker": newWorker(), "doctor": newDoctor(), "status": newStatus(), "queue": newQueueAdd()}
 	cmd := commands[name]
 	if cmd == nil {
 		t.Errorf("%s: there is no command %q", where, name)
@@ -56,10 +57,17 @@ func TestUnitsStartWhatThereIs(t *testing.T) {
 			t.Fatalf("the unit of %s starts %q", name, m)
 		}
 		checkFlags(t, name+".service", m[1], m[2])
-		for _, want := range []string{"LoadCredential=token:", "StateDirectory=", "ProtectSystem=strict", "Restart=", "TimeoutStopSec=60", "NoNewPrivileges=yes"} {
+		for _, want := range []string{"LoadCredential=token:", "StateDirectory=", "ProtectSystem=strict", "Restart=", "NoNewPrivileges=yes"} {
 			if !strings.Contains(unit, "\n"+want) {
 				t.Errorf("the unit of %s has no %s", name, want)
 			}
+		}
+		drain, stop := time.Duration(0), regexp.MustCompile(`(?m)^TimeoutStopSec=(\d+)$`).FindStringSubmatch(unit)
+		if found := regexp.MustCompile(`--drain (\S+)`).FindStringSubmatch(m[2]); found != nil {
+			drain, _ = time.ParseDuration(found[1]) // of none, the unit has none
+		}
+		if (drain > 0) != (name == "worker") || stop == nil || stop[1] != strconv.Itoa(int((drain+time.Minute).Seconds())) {
+			t.Errorf("the unit of %s drains for %s, and has %v for its end", name, drain, stop)
 		}
 	}
 	if !strings.Contains(readDeploy(t, "systemd/ralph-fleet-worker.service"), "\nKillMode=mixed\n") {

@@ -303,6 +303,11 @@ func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
 		if len(w.Labels) > 0 {
 			line += " (" + strings.Join(w.Labels, ", ") + ")"
 		}
+		if w.Sandbox == sandbox.Off {
+			line += "; no walls around loops that weren't submitted with some"
+		} else if w.Sandbox != "" {
+			line += "; walls around each loop"
+		}
 		if w.Version != programVersion() {
 			d.note("worker."+w.Name, "install the same version on all machines when you can", "%s; that is another version than this one", line)
 		} else {
@@ -352,6 +357,7 @@ func (d *doctor) checkMachine(ctx context.Context) {
 		return
 	}
 	d.checkFree("worker.free", dir)
+	d.checkWalls(ctx)
 	program := d.program
 	if program == "" {
 		if program, err = sibling(); err != nil {
@@ -360,6 +366,21 @@ func (d *doctor) checkMachine(ctx context.Context) {
 		}
 	}
 	d.askSibling(ctx, program, dir)
+}
+
+// checkWalls says what a worker here does for walls, as it finds that out itself: what ralph-lsp does without a fleet is
+// something else.
+func (d *doctor) checkWalls(ctx context.Context) {
+	if slices.Equal(d.file["worker.sandbox"], []string{sandbox.Off}) {
+		d.note("sandbox", "leave sandbox = \"off\" out of "+config.FleetName+", if this machine isn't a wall itself",
+			"a worker here puts walls only around loops that were submitted with some: agents of others read what it may")
+		return
+	}
+	if err := canWall(ctx); err != nil {
+		d.bad("sandbox", "", "%v", err)
+		return
+	}
+	d.good("sandbox", "a worker here puts walls around each loop")
 }
 
 // workerDir makes the folder of this machine's worker.
@@ -379,7 +400,7 @@ func (d *doctor) workerDir() (dir string, err error) {
 }
 
 // loopsHere are the checks of ralph-lsp's doctor that say whether a worker's loops can run.
-var loopsHere = []string{"version", "folder", "backend", "config", "sandbox"}
+var loopsHere = []string{"version", "folder", "backend", "config"}
 
 // askSibling has the program that runs iterations look at this machine.
 func (d *doctor) askSibling(ctx context.Context, program, dir string) {
@@ -395,7 +416,7 @@ func (d *doctor) askSibling(ctx context.Context, program, dir string) {
 		if !isBackend && !slices.Contains(loopsHere, c.ID) {
 			continue
 		}
-		c.Optional = isBackend || c.ID == "sandbox" && slices.Equal(d.file["worker.sandbox"], []string{sandbox.Off})
+		c.Optional = isBackend
 		if c.ID == "version" {
 			c.ID, c.Message = "ralph-lsp", c.Message+" at "+program
 			if !strings.HasPrefix(c.Message, "ralph-lsp "+programVersion()+",") {

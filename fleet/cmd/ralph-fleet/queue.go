@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -82,6 +83,7 @@ func newQueueAdd() *cobra.Command {
 	add(f, &changes, "at-once", "`N` of its loops run at once; 0: any number", limits.ParseCount, func(q *ledger.Queue, v int) { q.AtOnce = v })
 	add(f, &changes, "submitter", "`NAMES` of those who may only submit, and may submit here (serve --submitter); \"\": none", parseWords, func(q *ledger.Queue, v []string) { q.Submitters = v })
 	add(f, &changes, "worker", "`NAMES` of the workers that take its loops; \"\": all", parseWords, func(q *ledger.Queue, v []string) { q.Workers = v })
+	add(f, &changes, "walled", "true: its workers are containers or machines that agents may have, walls enough for loops of submitters", strconv.ParseBool, func(q *ledger.Queue, v bool) { q.Walled = v })
 	return cmd
 }
 
@@ -135,6 +137,9 @@ func printQueues(out io.Writer, all []ledger.Ledger, now time.Time) error {
 			running += fmt.Sprintf(" of %d", q.AtOnce)
 		}
 		facts = append(facts, running)
+		if q.Walled {
+			facts = append(facts, "its machines are the walls")
+		}
 		for _, said := range [][2]string{{"needs", strings.Join(q.Needs, ", ")}, {"submitters", strings.Join(q.Submitters, ", ")}, {"workers", strings.Join(q.Workers, ", ")}} {
 			if said[1] != "" {
 				facts = append(facts, said[0]+" "+said[1])

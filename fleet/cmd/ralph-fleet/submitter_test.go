@@ -74,10 +74,14 @@ func TestQueuesOfTeams(t *testing.T) {
 	all, _, err := u.bus.List(t.Context())
 	u.must(err)
 	for _, r := range all {
-		if want := map[string]string{"one": "gpu", "hers": "web"}[r.Name]; r.Queue != want || (len(r.Needs) > 0) != (want != "") {
+		if want := map[string]string{"one": "gpu", "hers": "web", "hers-too": "web"}[r.Name]; r.Queue != want || (len(r.Needs) > 0) != (want != "") {
 			t.Errorf("%s is in the queue %q and needs %v", r.Name, r.Queue, r.Needs)
 		}
 	}
+	u.says("queue add web --walled true", "its machines are the walls")
+	u.says("submit --repo "+repo+" --backend pi --name hers-too Do that"+as, "hers-too submitted")
+	u.says("status hers hers-too", "hers queued 0 $0.00 waits for a worker: it needs agent=pi, walls", "hers-too queued 0 $0.00 waits for a worker: it needs agent=pi")
+	u.says("status hers-too", "!walls")
 	u.says("budget --queue web --correct 2 --reason bill", "budget no limit spent $2.00", ": bill")
 	u.says("budget", "spent $0.00", "!bill")
 	u.says("queue", "web $2.00 spent · today $2.00 of $5.00", "gpu")

@@ -120,7 +120,7 @@ var picture = Rules{
 		"fleet/client":             {"internal/regular", "loop/ask", "fleet", "fleet/livelog", "workspace/changes", "loopstate/journal", "loop", "service", "stream", "wire", "wire/answers", "internal/git", "internal/paths", "internal/tell"},
 		"fleet/natsbus":            {"internal/regular", "fleet", "fleet/ledger", "fleet/livelog", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/metrics":            {"fleet", "fleet/ledger"},
-		"fleet/submitter":          {"fleet", "fleet/livelog", "internal/tell"},
+		"fleet/submitter":          {"fleet", "fleet/ledger", "fleet/livelog", "internal/tell"},
 		"fleet/cmd/ralph-fleet":    {"keeper/client", "keeper", "internal/outside", "sandbox", "workspace/worktree", "backends", "internal/notify", "loop/ask", "internal/caller", "fleet", "fleet/client", "fleet/ledger", "fleet/natsbus", "fleet/livelog", "fleet/metrics", "fleet/submitter", "service", "server/stdio", "internal/cli", "internal/emit", "internal/terminal", "loopstate/journal", "config", "loop/start", "stream", "stream/decode", "wire", "wire/answers", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
 		"fleet/e2e":                {"fleet", "fleet/natsbus", "wire", "internal/..."},
 		"e2e/...":                  {"internal/..."},
