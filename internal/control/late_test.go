@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// slow is a connection on which a line comes after a while, whether it was closed or not.
-type slow struct{ after time.Duration }
+// read is a connection on which lines come whether it was closed or not.
+type read func(p []byte) (int, error)
 
-func (s slow) Read(p []byte) (int, error) {
-	time.Sleep(s.after)
-	return copy(p, "{}\n"), nil
-}
-
-func (s slow) Write(p []byte) (int, error) { return len(p), nil }
-func (s slow) Close() error                { return nil }
+func (r read) Read(p []byte) (int, error)  { return r(p) }
+func (r read) Write(p []byte) (int, error) { return len(p), nil }
+func (r read) Close() error                { return nil }
 
 // A connection that was closed for its silence is served no more, even where its line came at that very moment: it would
 // be a window that hears nothing.
 func TestWhoAsksTooLateIsNotServed(t *testing.T) {
 	for after, isServed := range map[time.Duration]bool{time.Second: true, 11 * time.Second: false} {
 		synctest.Test(t, func(t *testing.T) {
+			comes := read(func(p []byte) (int, error) {
+				time.Sleep(after)
+				return copy(p, "{}\n"), nil
+			})
 			served := false
 			host := func([]byte, Conn) bool { served = true; return true }
-			reply(asker{slow{after}, 0}, func(int, json.RawMessage) any { return nil }, host, 10*time.Second)
+			reply(asker{comes, 0}, func(int, json.RawMessage) any { return nil }, host, 10*time.Second)
 			if served != isServed {
 				t.Errorf("a line after %s: served is %t", after, served)
 			}
