@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
@@ -40,14 +39,14 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	}
 	h, seen, err := c.driven(ctx, p.LoopParams)
 	if refusal.Reason(err) == wire.ReasonNotRunning {
-		return noLoop, nil
+		return service.NoLoop, nil
 	} else if err != nil {
 		return nil, err
 	}
 	if p.When == wire.WhenAfterIteration {
 		done, err := c.service.Do(h, service.Last{})
 		if errors.Is(err, loop.ErrNotRunning) {
-			return noLoop, nil
+			return service.NoLoop, nil
 		}
 		return done.LoopResult, err
 	}
@@ -62,25 +61,19 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 		if seen = l.Status(); !seen.CanGoOn() {
 			result := service.ResultOf(seen)
 			if !l.Owns() { // its end may be told nowhere here
-				result.Text = cancelledText(l.Folder)
+				result.Text = service.CancelledText(l.Folder)
 			}
 			return result, nil
 		}
 		h = loop.Other{Folder: seen.Folder, LoopID: seen.LoopID} // it had ended by itself: a user who cancels it doesn't want it to go on
 	}
 	other := h.(loop.Other)
-	iteration, err := loop.CancelFolder(ctx, other.Folder, other.LoopID)
-	switch {
-	case errors.Is(err, loop.ErrNotRunning):
-		return noLoop, nil
-	case err != nil:
-		return nil, err
+	result, err := c.service.Cancel(ctx, other.Folder, other.LoopID)
+	if errors.Is(err, loop.ErrNotRunning) {
+		return service.NoLoop, nil
 	}
-	return wire.LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration, Text: cancelledText(other.Folder)}, nil
-}
-
-func cancelledText(folder string) string {
-	return "the loop in " + wire.OneLine(filepath.Base(folder)) + " is cancelled"
+	result.LoopID = seen.LoopID
+	return result, err
 }
 
 // discard removes a loop that nobody drives. One that somebody goes on with by
@@ -92,15 +85,12 @@ func (c *controls) discard(ctx context.Context, p wire.LoopParams) (any, error) 
 	}
 	switch {
 	case path == "" && err == nil, errors.Is(err, loop.ErrNotRunning):
-		return noLoop, nil
+		return service.NoLoop, nil
 	case err != nil:
 		return nil, err
 	}
 	return wire.LoopResult{State: wire.StateIdle, Text: "the loop in " + wire.OneLine(filepath.Base(path)) + " is discarded"}, nil
 }
-
-// noLoop is what there is where no loop is.
-var noLoop = wire.LoopResult{State: wire.StateIdle, Text: wire.NothingRuns}
 
 // driven finds the loop that parameters name, for who commands it: one of ours, one that another
 // process drives, or one of another place. seen is how it stood.
@@ -172,22 +162,11 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 
 // typed returns what the limits and the text of a command change.
 func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.LimitParams, text string) (loop.Patch, error) {
-	patch, err := service.PatchOf(given)
-	if err != nil || strings.TrimSpace(text) == "" {
-		return patch, err
+	var now loop.Status
+	if h, _, err := c.driven(ctx, p); err == nil && text != "" {
+		now = h.Status()
 	}
-	var st loop.Status
-	if h, _, err := c.driven(ctx, p); err == nil {
-		st = h.Status()
-	}
-	said, err := start.ParseChange(text, st.Limits, st.StopReason.Ending().Limit)
-	if err != nil {
-		return patch, wire.Invalid("text", "%v", err)
-	}
-	if said.Promise != nil {
-		err = service.CheckPromise(*said.Promise)
-	}
-	return patch.Or(said), err
+	return service.ChangeOf(now, given, text)
 }
 
 // update changes limits and promise at once, the prompt with the next iteration.
@@ -205,11 +184,10 @@ func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error)
 
 // steer tells a loop's agents something.
 func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
-	said, err := loop.ParseSteering(p.Text)
+	said, err := service.SteeringOf(p)
 	if err != nil {
-		return nil, wire.Invalid("text", "text: %v", err)
+		return nil, err
 	}
-	said.Next, said.Once = said.Next || p.Next, said.Once || p.Once
 	done, err := c.ask(ctx, p.LoopParams, service.Steer{Steering: said})
 	return wire.SteerResult{GuidanceID: done.GuidanceID, Text: done.Text}, err
 }

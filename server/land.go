@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/ralph-lsp/ralph-lsp/server/session"
-	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
@@ -13,9 +12,6 @@ import (
 
 // land brings what a loop did in its worktree to the user's branch, or discards it.
 func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
-	if err := p.Typed(); err != nil {
-		return nil, wire.Invalid("text", "%v", err)
-	}
 	v.workspace.AwaitLooks(ctx)
 	open := v.workspace.List()
 	if p.Folder != "" {
@@ -25,11 +21,10 @@ func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
 		}
 		open = []string{path}
 	}
-	tree, err := v.service.Tree(service.Which{LoopID: p.LoopID, Folders: open})
+	tree, p, err := v.service.LandingOf(p, open)
 	if err != nil {
 		return nil, err
 	}
-	p.LoopParams = wire.LoopParams{LoopID: p.LoopID, Folder: wire.FileURI(tree.Folder)} // the offers are about this one
 	defer v.workspace.LookSoon()
 	defer v.Changed(tree.Folder)
 	var said answers.LandResult

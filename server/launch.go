@@ -27,6 +27,7 @@ import (
 // begins, and of those that it meets.
 type launcher struct {
 	*session.Session
+	service     *service.Service
 	workspace   *folders.Workspace
 	questions   *questions
 	permissions *permission.Requests
@@ -233,7 +234,7 @@ func (l *launcher) clear(ctx context.Context, path, loopID string) error {
 	if now, _ := loop.FolderStatus(path); now.Owner != nil && now.Owner.PID != os.Getpid() {
 		turns.Of(ctx).End() // another process may take long
 	}
-	_, err := loop.CancelFolder(ctx, path, loopID)
+	_, err := l.service.Cancel(ctx, path, loopID)
 	if errors.Is(err, loop.ErrNotRunning) {
 		return nil
 	}

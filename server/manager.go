@@ -42,9 +42,9 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	q := &questions{Session: e, workspace: w}
 	m := &manager{Session: e, version: o.Version, workspace: w, permissions: a, agents: &agents{}}
 	m.remote = remote.New(e, o.Remote, w, a)
-	m.launcher = &launcher{e, w, q, a, o.Returns}
-	m.starter = &starter{Session: e, version: o.Version, workspace: w, launcher: m.launcher, agents: m.agents, questions: q}
 	find := finder{&service.Service{Files: e.Files, Remote: o.Remote}, w, m.remote}
+	m.launcher = &launcher{e, find.service, w, q, a, o.Returns}
+	m.starter = &starter{Session: e, version: o.Version, workspace: w, launcher: m.launcher, agents: m.agents, questions: q}
 	m.controls = &controls{e, find, m.starter, a}
 	m.reader = &reader{e, find}
 	e.Stories = transcript.New(ed, m.reader.logOf)

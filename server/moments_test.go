@@ -104,7 +104,7 @@ func TestAnEndBehindAnIterationDiscardsNothing(t *testing.T) {
 	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agentThat(t, "never")}})
 	m, _ := askedManager(t, dir)
 	got, err := m.controls.cancel(t.Context(), wire.CancelParams{When: wire.WhenAfterIteration})
-	if err != nil || got != noLoop {
+	if err != nil || got != service.NoLoop {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if now, err := loop.FolderStatus(dir); err != nil || now.State != loop.StateInterrupted {

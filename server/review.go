@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
@@ -10,7 +9,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
-	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // reviewer shows what loops changed, keeps it, takes it back and lands it. git runs aside
@@ -55,27 +53,15 @@ func (v *reviewer) work(ctx context.Context, p wire.LoopParams) (service.Work, e
 
 // changes tells what changed in a loop's folder.
 func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (result answers.ChangesResult, err error) {
-	paths, err := pathsFrom(p.Paths)
-	if err != nil {
-		return result, err
-	}
 	work, err := v.work(ctx, p.LoopParams)
 	if err != nil {
 		return result, err
 	}
-	found, err := work.Changes(ctx, service.ChangesRequest{Range: p.Range(), Paths: paths, Iterations: true, Places: p.Places,
-		Document: p.Show})
-	if err != nil {
-		return result, err
+	result, document, err := work.ChangesAs(ctx, p)
+	if err == nil && p.Show {
+		err = v.ShowFile(ctx, document)
 	}
-	result = answers.ChangesOf(p, work.Folder, found.Files, found.Iterations)
-	if result.LoopID = work.LoopID; p.Places {
-		result.AddPlaces(found.Places)
-	}
-	if p.Show {
-		return result, v.ShowFile(ctx, found.Document)
-	}
-	return result, nil
+	return result, err
 }
 
 func pathsFrom(texts []string) ([]string, error) {
@@ -88,19 +74,11 @@ func pathsFrom(texts []string) ([]string, error) {
 
 // file reads a file as a snapshot has it.
 func (v *reviewer) file(ctx context.Context, p answers.FileParams) (any, error) {
-	path, err := answers.PathFrom(p.Path)
-	if err != nil {
-		return nil, wire.Invalid("path", "%v", err)
-	}
 	work, err := v.work(ctx, p.LoopParams)
 	if err != nil {
 		return nil, err
 	}
-	content, err := work.File(ctx, service.FileRequest{Path: path, Iteration: p.Iteration, Before: p.Before})
-	if err != nil {
-		return nil, err
-	}
-	return answers.FileOf(content), nil
+	return work.FileAs(ctx, p)
 }
 
 // redo takes the last undo back.
@@ -110,20 +88,7 @@ func (v *reviewer) redo(ctx context.Context, p answers.RedoParams) (any, error) 
 		return nil, err
 	}
 	defer v.workspace.RefreshAt(work.Folder)
-	done, err := work.Redo(ctx, p.DryRun)
-	if errors.Is(err, changes.ErrNothingToRedo) {
-		result := answers.UndoneOf(done, "redone")
-		result.Text = err.Error()
-		return result, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	verb := "redone"
-	if p.DryRun {
-		verb = "would be redone"
-	}
-	return answers.UndoneOf(done, verb), nil
+	return work.RedoAs(ctx, p)
 }
 
 // keep marks files as reviewed, or takes their marks away.

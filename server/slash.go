@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -13,7 +14,7 @@ func (s *starter) slash(ctx context.Context, command start.Slash, p wire.StartPa
 	switch {
 	case p.DryRun:
 	case command == start.SlashHelp:
-		result.HelpResult = &wire.HelpResult{Markdown: helpText + start.FlagList()}
+		result.HelpResult = new(service.Help())
 	default:
 		answer, err := s.controls.cancel(ctx, wire.CancelParams{LoopParams: wire.LoopParams{Folder: p.Folder}})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -37,7 +38,7 @@ func TestTextsThatAreCommands(t *testing.T) {
 			t.Errorf("%s: the start's own limit loses: %+v", field, dry)
 		}
 		help := result[wire.SlashResult](c, c.Command(wire.CommandStart, with("/ralph-help")))
-		if help.Command != "/ralph-help" || help.HelpResult == nil || !strings.HasPrefix(help.Markdown, helpText) || !strings.Contains(help.Markdown, "`--verify CMD`") || help.LoopResult != nil {
+		if help.Command != "/ralph-help" || help.HelpResult == nil || help.Markdown != service.Help().Markdown || !strings.Contains(help.Markdown, "`--verify CMD`") || help.LoopResult != nil {
 			t.Errorf("%s: %+v", field, help)
 		}
 		cancel := with("/cancel-ralph")

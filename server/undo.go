@@ -9,17 +9,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
-	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // undo takes back what iterations changed, unless an agent is at work.
 func (v *reviewer) undo(ctx context.Context, p answers.UndoParams) (any, error) {
-	paths, err := pathsFrom(p.Paths)
+	u, err := service.UndoOf(p) // before a loop is looked for
 	if err != nil {
-		return nil, err
-	}
-	u := changes.Undo{Iteration: p.Iteration, Since: p.Since, Paths: paths, Merge: p.Merge}
-	if err := service.CheckUndo(u); err != nil { // before a loop is looked for
 		return nil, err
 	}
 	work, err := v.work(ctx, p.LoopParams)

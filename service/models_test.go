@@ -24,7 +24,7 @@ func TestAModelLooksAtLoops(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	root := paths.Real(t.TempDir())
 	files := func(folder string) config.Files { return config.FilesOf(folder, nil) }
-	m := &Models{Service: &Service{Files: files}, Starter: Starter{Files: files}}
+	m := &Models{Window: Window{Starter: Starter{Service: &Service{Files: files}}}}
 	folder := func(name string) string {
 		dir := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Join(dir, ".pi"), 0o700); err != nil {
@@ -100,7 +100,7 @@ func TestAModelLooksAtLoops(t *testing.T) {
 func TestAModelSeesALoopOnce(t *testing.T) {
 	repo, tree := repository(t)
 	files := func(folder string) config.Files { return config.FilesOf(folder, nil) }
-	m := &Models{Service: &Service{Files: files}, Starter: Starter{Files: files, Detect: start.Installed}}
+	m := &Models{Window: Window{Starter: Starter{Service: &Service{Files: files}, Detect: start.Installed}}}
 	write(t, filepath.Join(tree.Path, ".pi", "ralph-loop.local.md"), "---\nactive: true\niteration: 4\nmax_iterations: 9\nloop_id: \"ralph-a\"\n---\n\nBuild it\n")
 	got, err := m.Call(t.Context(), answers.ToolParams{Name: answers.ToolStatus, Folders: []string{wire.FileURI(repo), wire.FileURI(tree.Path)}})
 	if err != nil || !strings.HasPrefix(got.Text, "Build it (ralph-a): ") || strings.Count(got.Text, "ralph-a") != 1 {

@@ -90,3 +90,24 @@ func (s *Service) Trust(folder string) (trusted []*config.UntrustedError, err er
 	}
 	return trusted, nil
 }
+
+// WithTrust does what untrusted files may keep from being done: it is done again for each that the user trusts. With trust
+// it is the user's word for what they have seen; permit asks for anything else, and returns why that isn't done.
+func WithTrust(trust bool, permit func(*config.UntrustedError) error, do func() error) error {
+	for trusted := ""; ; {
+		err := do()
+		var untrusted *config.UntrustedError
+		if !errors.As(err, &untrusted) || untrusted.File == trusted {
+			return err
+		}
+		if !trust || untrusted.Agents && trusted != "" { // nobody has seen those yet
+			if err := permit(untrusted); err != nil {
+				return err
+			}
+		}
+		if err := untrusted.Remember(); err != nil {
+			return err
+		}
+		trusted = untrusted.File
+	}
+}

@@ -22,10 +22,9 @@ import (
 
 // Starter makes configurations of loops, of what users and files choose. It starts none.
 type Starter struct {
+	Service *Service
 	// Version is this program's.
 	Version string
-	// Files are the configuration files of a folder, as far as the face's user trusts them.
-	Files func(folder string) config.Files
 	// Detect finds an agent that is installed, for a start that names none.
 	Detect func(context.Context) (backends.Backend, error)
 	// OpenText is the text of a file that the user has open; nil: none is.
@@ -130,7 +129,7 @@ func (s *Starter) Config(ctx context.Context, r Start, settings config.Settings)
 	resolver.Start = resolver.Start.Over(r.Request.Options)
 	prompt = WithSelection(prompt, p.Selection)
 	_, state, _ := loop.StateIn(r.Folder) // without one, no loop is known
-	warnings := resolver.Adopt(says, s.Files(r.Folder).KnowsLoop(state.LoopID))
+	warnings := resolver.Adopt(says, s.Service.Files(r.Folder).KnowsLoop(state.LoopID))
 	if prompt == "" && p.PromptURI == "" && resolver.Start.NeedsPrompt(settings) {
 		if prompt, err = s.configuredPrompt(r.Folder, settings); err != nil {
 			return setup.Config{}, nil, err
@@ -159,7 +158,7 @@ func (s *Starter) Config(ctx context.Context, r Start, settings config.Settings)
 // it would be refused.
 func (s *Starter) Preview(ctx context.Context, r Start, argument []byte) (answers.DryRunResult, error) {
 	preview := Preview{Replace: r.Params.Replace}
-	files := s.Files(r.Folder)
+	files := s.Service.Files(r.Folder)
 	files.Trusted = files.Trusted || r.Params.Trust
 	settings, err := preview.SettingsFor(files)
 	if err == nil {
@@ -187,7 +186,7 @@ func (s *Starter) Continued(ctx context.Context, folder string, options start.Op
 	if err != nil {
 		return setup.Config{}, err
 	}
-	settings, err := LoadSettings(s.Files(folder))
+	settings, err := LoadSettings(s.Service.Files(folder))
 	if err != nil {
 		return setup.Config{}, err
 	}

@@ -121,32 +121,45 @@ func usedBy(s loop.Status) loop.Limits {
 	return loop.Limits{MaxIterations: s.Iteration, MaxCostUSD: s.Cost.USD, MaxDuration: s.Elapsed}
 }
 
-// OffersInstead are the commands for what can be done about one that failed for
-// a reason: to say it again with the user's word, or to go on with the loop that
-// it met.
-func OffersInstead(reason, command string, argument json.RawMessage) []Command {
+// Remedy is what can be done about a command that failed: another one about its folder, or the same once
+// more with the user's word.
+type Remedy struct {
+	Title, Command string
+	Word           string // the key of the argument that is true then; "": it is another command
+}
+
+// RemediesFor are those for a command that failed for a reason, the safest first.
+func RemediesFor(reason, command string) []Remedy {
+	switch {
+	case reason == ReasonUntrusted:
+		return []Remedy{{"Trust It and Go On", command, "trust"}}
+	case reason == ReasonBackendNotFound, reason == ReasonNoSandbox:
+		return []Remedy{{"Run Doctor", CommandDoctor, ""}}
+	case command != CommandStart:
+		return nil
+	case reason == ReasonAlreadyRunning:
+		return []Remedy{{"Cancel It and Start", command, "replace"}}
+	case reason == ReasonInterrupted:
+		return []Remedy{{"Resume", CommandResume, ""}, {"Discard It and Start", command, "replace"}}
+	}
+	return nil
+}
+
+// OffersInstead are the remedies for a command as a client gets them, with the argument that it had.
+func OffersInstead(reason, command string, argument json.RawMessage) (offers []Command) {
 	given := map[string]json.RawMessage{}
 	if json.Unmarshal(argument, &given) != nil {
 		return nil // it was no object, which is why it failed
 	}
-	again := func(title, word string) Command {
-		with := maps.Clone(given)
-		with[word] = json.RawMessage("true")
-		return Command{title, command, []any{with}}
+	for _, r := range RemediesFor(reason, command) {
+		with := folderIn(given)
+		if r.Word != "" {
+			with = maps.Clone(given)
+			with[r.Word] = json.RawMessage("true")
+		}
+		offers = append(offers, Command{r.Title, r.Command, []any{with}})
 	}
-	switch {
-	case reason == ReasonUntrusted:
-		return []Command{again("Trust It and Go On", "trust")}
-	case reason == ReasonBackendNotFound, reason == ReasonNoSandbox:
-		return []Command{{"Run Doctor", CommandDoctor, []any{folderIn(given)}}}
-	case command != CommandStart:
-		return nil
-	case reason == ReasonAlreadyRunning:
-		return []Command{again("Cancel It and Start", "replace")}
-	case reason == ReasonInterrupted:
-		return []Command{{"Resume", CommandResume, []any{folderIn(given)}}, again("Discard It and Start", "replace")}
-	}
-	return nil
+	return offers
 }
 
 // folderIn is an argument for the folder that another one names, if it names one.

@@ -17,11 +17,11 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/server/ahp"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
+	"github.com/ralph-lsp/ralph-lsp/service"
 )
 
 // newAHP makes the command that VS Code's windows connect to.
 func newAHP() *cobra.Command {
-	var sidecar stdio.Sidecar
 	var port int
 	var tokenFile string
 	cmd := &cobra.Command{
@@ -47,14 +47,16 @@ func newAHP() *cobra.Command {
 			}
 			where, _ := json.Marshal(map[string]string{"address": listener.Addr().String()})
 			fmt.Fprintln(cmd.OutOrStdout(), string(where))
-			host := ahp.Host{Version: programVersion(), Token: token, Folders: folders, Sidecar: besides(cmd, &sidecar)}
-			return host.Serve(listener, cmd.InOrStdin())
+			loops := &service.Window{Starter: starter(), Returns: stdio.Returns()}
+			defer loops.Close()
+			host := ahp.Host{Version: programVersion(), Token: token, Folders: folders, Loops: loops}
+			host.Serve(listener, cmd.InOrStdin())
+			return nil
 		},
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "listen on `PORT`; 0: any that is free")
 	cmd.Flags().StringVar(&tokenFile, "token-file", "", "have clients know what is in `FILE`; it is made if it isn't there")
 	_ = cmd.MarkFlagRequired("token-file")
-	sidecar.AddLog(cmd.Flags())
 	return cmd
 }
 

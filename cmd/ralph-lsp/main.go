@@ -135,10 +135,3 @@ func serveEditor(cmd *cobra.Command, s *stdio.Sidecar) error {
 	}
 	return err
 }
-
-// besides runs a sidecar in the same process as a server of another protocol.
-func besides(cmd *cobra.Command, s *stdio.Sidecar) func(in io.Reader, out io.Writer) {
-	return func(in io.Reader, out io.Writer) {
-		_, _ = s.Run(in, out, cmd.ErrOrStderr(), programVersion(), nil)
-	}
-}

@@ -20,10 +20,14 @@ func newMCP() *cobra.Command {
 		Short: "Serve models that speak the Model Context Protocol (docs/MCP.md)",
 		Args:  cobra.NoArgs,
 	}, func(cmd *cobra.Command, dir string, _ []string) error {
-		starter := service.Starter{Version: programVersion(), Files: filesOf, Detect: start.Installed, Attended: true}
-		models := &service.Models{Service: local, Starter: starter, Returns: stdio.Returns()}
+		models := &service.Models{Window: service.Window{Starter: starter(), Returns: stdio.Returns()}}
 		defer models.Close()
 		server := mcp.Server{Version: programVersion(), Folder: wire.FileURI(dir), Tools: models}
 		return server.Serve(cmd.InOrStdin(), terminal.Unwrapped(cmd.OutOrStdout()).(io.Writer))
 	})
+}
+
+// starter makes configurations of loops whose user can be asked.
+func starter() service.Starter {
+	return service.Starter{Service: local, Version: programVersion(), Detect: start.Installed, Attended: true}
 }

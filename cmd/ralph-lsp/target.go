@@ -86,12 +86,12 @@ const patience = 45 * time.Second // the last snapshot of one that is cancelled 
 func (t target) cancel(ctx context.Context) (iteration int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	iteration, err = loop.CancelFolder(ctx, t.dir, t.id)
+	done, err := local.Cancel(ctx, t.dir, t.id)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", t.dir,
 			patience, terminal.InFolderOf(t.dir))
 	}
-	return iteration, err
+	return done.Iteration, err
 }
 
 // ofLoop gives a command -C and a loop's id as its first argument, and runs it with where

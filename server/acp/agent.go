@@ -1,53 +1,56 @@
 package acp
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
-	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // protocolVersion is the only one that is spoken: whoever asks for a newer one is answered with it.
 const protocolVersion = 1
 
+// Loops are what an agent's client wants of loops; *service.Window implements it.
+type Loops interface {
+	service.Loops
+	Hats(folder string) answers.HatsResult
+	Agents(ctx context.Context, folder string) answers.AgentsResult
+}
+
 // Agent is an agent for one client.
 type Agent struct {
 	// Version is this program's.
 	Version string
-	// Sidecar serves an editor until in ends, as LSP does. By then no agent of it is left.
-	Sidecar func(in io.Reader, out io.Writer)
-	// Native is for a client that shows iterations as turns of their own, and loops of the past as if
-	// they ran: it is told each as it was, and not how it can speak to a loop.
-	Native bool
+	Loops   Loops
 	// Heartbeat is how long a client may hear nothing while a loop runs; 0: 25 s.
 	Heartbeat time.Duration
 
-	client  *rpc.Conn
-	sidecar *rpc.Sidecar
+	client *rpc.Conn
+	ctx    context.Context // ends with the client
+	work   sync.WaitGroup  // what requests wait for
 
 	mu       sync.Mutex
-	sessions map[string]*session        // by their ids
-	loops    map[string]*session        // by the ids of their loops
-	standing map[string]wire.LoopStatus // of all loops, by their ids
-	hasForms bool                       // the client's user can fill in a form
-
-	asked map[string]json.RawMessage // questions that the client has: its request's id by the sidecar's
+	sessions map[string]*session // by their ids
+	hasForms bool                // the client's user can fill in a form
 }
 
-// Serve serves a client until it goes away: then its loops end as they do with an editor, and
-// Serve returns. The agent is an editor that shows all, and asks its user itself.
+// Serve serves a client until it goes away. What becomes of its loops, whoever made Loops says.
 func (a *Agent) Serve(in io.Reader, out io.Writer) error {
-	a.sessions, a.loops, a.asked = map[string]*session{}, map[string]*session{}, map[string]json.RawMessage{}
+	var cancel context.CancelFunc
+	a.ctx, cancel = context.WithCancel(context.Background())
+	a.sessions = map[string]*session{}
 	a.client = rpc.New(rpc.WriteLine, in, out)
 	a.client.Handle = a.fromClient
-	a.sidecar = rpc.NewSidecar(a.fromSidecar)
-	return a.sidecar.Serve(a.client, a.Sidecar, rpc.Editor{
-		Name: "ralph-lsp acp", Version: a.Version,
-		Ralph: map[string]any{"version": 2, "updates": true, "thinking": true, "permissions": true},
-	})
+	err := a.client.Serve()
+	cancel()
+	a.work.Wait()
+	a.client.Close()
+	return err
 }
 
 // params are those of the protocol's methods, as far as they are read. A key that isn't known may be one
@@ -63,8 +66,6 @@ type params struct {
 	ModeID    string
 	ConfigID  string
 	Value     string
-
-	raw json.RawMessage // all of them
 }
 
 // fromClient answers what the client wants.
@@ -74,7 +75,7 @@ func (a *Agent) fromClient(method string, id, given json.RawMessage) {
 		a.client.Reply(id, nil, rpc.Errorf(rpc.CodeMethod, "%s isn't known here", method))
 		return
 	}
-	p := params{raw: given}
+	var p params
 	err := json.Unmarshal(given, &p)
 	if err != nil && method != "initialize" && method != "authenticate" { // whose may be of another version
 		a.client.Reply(id, nil, rpc.Errorf(rpc.CodeParams, "the parameters can't be read: %v", err))
@@ -104,16 +105,6 @@ func init() { // as they and what they call name each other
 		"session/set_mode":          ofSession((*Agent).setMode),
 		"session/set_config_option": ofSession((*Agent).setConfig),
 		"_session/steering":         ofSession((*Agent).steering),
-		"_ralph/changes":            passedOn(wire.CommandChanges),
-		"_ralph/file":               passedOn(wire.CommandFile),
-	}
-}
-
-// passedOn is one of the sidecar's commands, with the argument that it has there.
-func passedOn(command string) answering {
-	return func(a *Agent, id json.RawMessage, p params) *rpc.Error {
-		rpc.Command(a.sidecar, command, p.raw, func(result json.RawMessage, err *rpc.Error) { a.client.Reply(id, result, err) })
-		return nil
 	}
 }
 
@@ -156,24 +147,4 @@ func (a *Agent) initialize(id json.RawMessage, p params) *rpc.Error {
 func (a *Agent) authenticate(id json.RawMessage, _ params) *rpc.Error {
 	a.client.Reply(id, map[string]any{}, nil)
 	return nil
-}
-
-// fromSidecar takes what an editor is told and asked.
-func (a *Agent) fromSidecar(method string, id, params json.RawMessage) {
-	switch method {
-	case "ralph/update":
-		a.update(params)
-	case "ralph/status":
-		a.status(params)
-	case "ralph/permission":
-		a.ask(id, params)
-	case "$/cancelRequest":
-		a.withdraw(params)
-	case "window/showMessage":
-		a.message(params)
-	default:
-		if id != nil {
-			a.sidecar.Reply(id, nil, rpc.Errorf(rpc.CodeMethod, "%s isn't known here", method))
-		}
-	}
 }

@@ -7,21 +7,42 @@ import (
 	"strconv"
 
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // settings are what a client's user may choose for the loops of a session: arguments of a start.
 var settings = []struct {
 	id, name, category string
 	choices            []choice // none: they are the session's own
+	choose             func(p *wire.StartParams, value string)
 }{
-	{id: modeSetting, name: "Hat", category: "mode"},
-	{id: "backend", name: "Agent", category: "model"},
-	{id: "maxIterations", name: "Iterations at most", category: "_limits", choices: numbers("", 1, 5, 10, 20, 50, 100)},
-	{id: "maxCostUsd", name: "Cost at most", category: "_limits", choices: numbers("$", 1, 2, 5, 10, 20, 50)},
-	{id: "permissions", name: "Permissions", category: "_permissions", choices: []choice{{"ask", "Ask me", ""}, {"agent", "As the agent is set up", ""}}},
-	{id: "sandbox", name: "Walls around the agent", category: "_permissions", choices: []choice{{"workspace", "It writes in the folder only", ""}, {"off", "None", ""}}},
-	{id: "noVerify", name: "Check of a promise", category: "_check", choices: []choice{{"true", "None", ""}}},
-	{id: "onClose", name: "When this window closes", category: "_close", choices: []choice{{"end", "The loop ends", ""}, {"keep", "The loop goes on", ""}}},
+	{id: modeSetting, name: "Hat", category: "mode", choose: func(p *wire.StartParams, value string) { p.Hat = value }},
+	{id: "backend", name: "Agent", category: "model", choose: func(p *wire.StartParams, value string) { p.Backend = value }},
+	{
+		id: "maxIterations", name: "Iterations at most", category: "_limits", choices: numbers("", 1, 5, 10, 20, 50, 100),
+		choose: func(p *wire.StartParams, value string) { n, _ := strconv.Atoi(value); p.MaxIterations = &n },
+	},
+	{
+		id: "maxCostUsd", name: "Cost at most", category: "_limits", choices: numbers("$", 1, 2, 5, 10, 20, 50),
+		choose: func(p *wire.StartParams, value string) { usd, _ := strconv.ParseFloat(value, 64); p.MaxCostUSD = &usd },
+	},
+	{
+		id: "permissions", name: "Permissions", category: "_permissions", choices: []choice{{"ask", "Ask me", ""}, {"agent", "As the agent is set up", ""}},
+		choose: func(p *wire.StartParams, value string) { p.Permissions = value },
+	},
+	{
+		id: "sandbox", name: "Walls around the agent", category: "_permissions",
+		choices: []choice{{"workspace", "It writes in the folder only", ""}, {"off", "None", ""}},
+		choose:  func(p *wire.StartParams, value string) { p.Sandbox = value },
+	},
+	{
+		id: "noVerify", name: "Check of a promise", category: "_check", choices: []choice{{"true", "None", ""}},
+		choose: func(p *wire.StartParams, _ string) { p.NoVerify = true },
+	},
+	{
+		id: "onClose", name: "When this window closes", category: "_close", choices: []choice{{"end", "The loop ends", ""}, {"keep", "The loop goes on", ""}},
+		choose: func(p *wire.StartParams, value string) { p.OnClose = value },
+	},
 }
 
 // modeSetting is the one that is offered as modes, too: whose instructions each run gets.
@@ -54,8 +75,29 @@ func (s *session) options() []any {
 	return all
 }
 
-// opened is what the client is told of a session besides its id. Modes are offered where there is a choice.
+// chosen is what the user has chosen for a start.
+func (s *session) chosen() (p wire.StartParams) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range settings {
+		if value := s.config[o.id]; value != "" && value != asConfigured {
+			o.choose(&p, value)
+		}
+	}
+	return p
+}
+
+// opened looks at what the folder has to choose from, and is what settings is.
 func (s *session) opened() map[string]any {
+	hats := hatsOf(s.agent.Loops.Hats(s.folder))
+	s.mu.Lock()
+	s.own[modeSetting] = hats
+	s.mu.Unlock()
+	return s.settings()
+}
+
+// settings is what the client is told of a session besides its id. Modes are offered where there is a choice.
+func (s *session) settings() map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	about := map[string]any{"configOptions": s.options()}
@@ -73,7 +115,7 @@ func (a *Agent) setConfig(s *session, id json.RawMessage, p params) *rpc.Error {
 	if err := s.choose(p.ConfigID, p.Value); err != nil {
 		return err
 	}
-	a.client.Reply(id, map[string]any{"configOptions": s.opened()["configOptions"]}, nil)
+	a.client.Reply(id, map[string]any{"configOptions": s.settings()["configOptions"]}, nil)
 	if p.ConfigID == modeSetting {
 		s.say(map[string]any{"sessionUpdate": "current_mode_update", "currentModeId": p.Value})
 	}
@@ -85,7 +127,7 @@ func (a *Agent) setMode(s *session, id json.RawMessage, p params) *rpc.Error {
 		return err
 	}
 	a.client.Reply(id, map[string]any{}, nil)
-	s.say(map[string]any{"sessionUpdate": "config_option_update", "configOptions": s.opened()["configOptions"]})
+	s.say(map[string]any{"sessionUpdate": "config_option_update", "configOptions": s.settings()["configOptions"]})
 	return nil
 }
 
@@ -100,16 +142,4 @@ func (s *session) choose(setting, value string) *rpc.Error {
 		}
 	}
 	return rpc.Errorf(rpc.CodeParams, "%s can't be %q", setting, value)
-}
-
-// setArgument puts what a user has chosen or typed into the argument of a command.
-func setArgument(argument map[string]any, key, value string) {
-	var number any
-	switch {
-	case value == asConfigured:
-	case key != "text" && json.Unmarshal([]byte(value), &number) == nil:
-		argument[key] = number
-	default:
-		argument[key] = value
-	}
 }

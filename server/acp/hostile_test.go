@@ -2,16 +2,20 @@ package acp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"fmt"
-	"io"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/looptest"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Whatever the sidecar may tell is told in a shape of the protocol's, live and in a replay.
@@ -40,12 +44,12 @@ func TestEveryUpdateOfTheWire(t *testing.T) {
 		}
 	}
 	k := running(t, &Agent{})
-	k.told("c1", "c2", append(all, over)...)
+	k.told(append(all, over)...)
 	if a := k.answer(); string(a.Result) != `{"stopReason":"end_turn"}` {
 		t.Errorf("%s %v", a.Result, a.Error)
 	}
-	k.results["ralph.loop.history"] = `{"loops":[{"loopId":"ralph-b","startedAt":"2026-01-02T12:00:00Z"}]}`
-	k.results["ralph.loop.read"] = `{"updates":[` + strings.Join(append(all, over), ",") + `],"cursor":"c9"}`
+	k.loops.Listed = []wire.LoopStatus{{LoopID: "ralph-b"}}
+	k.loops.Set(func() { k.loops.Stories["ralph-b"] = append(all, over) })
 	k.ask("session/load", `{"sessionId":"ralph-b","cwd":"/w/app","mcpServers":[]}`)
 	if a := k.answer(); a.Error != nil {
 		t.Error(a.Error)
@@ -91,7 +95,7 @@ func checkBrokenLines(t *testing.T, n int) {
 	}
 	in.WriteString(`{"id":"last","method":"nope"}` + "\n")
 	var out bytes.Buffer
-	a := Agent{Sidecar: func(in io.Reader, out io.Writer) { answerAll(in, out, random.Uint64()) }}
+	a := Agent{Loops: &fickle{Loops: looptest.New(), random: rand.New(rand.NewPCG(random.Uint64(), 1))}}
 	if err := a.Serve(strings.NewReader(in.String()), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -111,25 +115,40 @@ func checkBrokenLines(t *testing.T, n int) {
 	}
 }
 
-// answerAll is a sidecar that answers each command in one of the ways in which commands are answered.
-func answerAll(in io.Reader, out io.Writer, seed uint64) {
-	ways := []string{`{}`, `null`, `{"loopId":"ralph-a","text":"as told"}`, `{"loops":[{"loopId":"ralph-a","state":"running"}]}`, `{"cursor":"c","updates":[` + begun + `]}`, `7`}
-	random := rand.New(rand.NewPCG(seed, 1))
-	says := rpc.NewQueue() // as with a real one, what it says keeps it from hearing nothing
-	isSaid := make(chan struct{})
-	go func() {
-		defer close(isSaid)
-		_, _ = io.Copy(out, says)
-	}()
-	defer func() { says.Close(); <-isSaid }()
-	c := rpc.New(rpc.WriteFrame, nil, says)
-	c.Handle = func(_ string, id, _ json.RawMessage) {
-		if random.IntN(5) == 0 {
-			c.Reply(id, nil, rpc.Errorf(-32803, "refused"))
-		} else {
-			c.Reply(id, json.RawMessage(ways[random.IntN(len(ways))]), nil)
-		}
-		c.Notify("ralph/update", json.RawMessage(fmt.Sprintf(`{"loopId":"ralph-a","after":"c","cursor":"c","updates":[%s]}`, []string{begun, over, `{}`, `7`}[random.IntN(4)])))
+// fickle are loops that refuse now and then, and say and end as they like.
+type fickle struct {
+	*looptest.Loops
+	mu     sync.Mutex
+	random *rand.Rand
+}
+
+func (f *fickle) refuses() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.Asked) > 0 { // nobody reads what it is asked
+		<-f.Asked
 	}
-	_, _ = io.Copy(&rpc.Heard{Take: c.Take}, in)
+	switch f.random.IntN(5) {
+	case 0:
+		return errors.New("refused")
+	case 1:
+		return &wire.Failure{Reason: wire.ReasonInterrupted, Err: errors.New("refused")}
+	}
+	return nil
+}
+
+func (f *fickle) Start(ctx context.Context, p wire.StartParams, on service.Listener) (service.Begun, error) {
+	if err := f.refuses(); err != nil {
+		return service.Begun{}, err
+	}
+	it, err := f.Loops.Start(ctx, p, on)
+	f.Loop("ralph-a").Tell([][]string{{begun}, {begun, `{}`, `7`}, {begun, over}, {over}}[len(p.Text)%4]...)
+	return it, err
+}
+
+func (f *fickle) Run(ctx context.Context, c wire.Command) (wire.Said, error) {
+	if err := f.refuses(); err != nil {
+		return wire.Said{}, err
+	}
+	return f.Loops.Run(ctx, c)
 }

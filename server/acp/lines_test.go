@@ -3,10 +3,10 @@ package acp
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/looptest"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
 )
 
@@ -21,7 +21,7 @@ func FuzzAClientsLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		var out bytes.Buffer
-		a := Agent{Sidecar: func(in io.Reader, _ io.Writer) { _, _ = io.Copy(io.Discard, in) }}
+		a := Agent{Loops: looptest.New()}
 		if err := a.Serve(strings.NewReader(line+"\n"+`{"id":"last","method":"nope"}`+"\n"), &out); err != nil {
 			t.Fatal(err)
 		}

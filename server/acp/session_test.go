@@ -2,35 +2,24 @@ package acp
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/looptest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
-
-// What happens while the log is read is read, too: else the end could be missed, and a turn never end.
-func TestAnEndWhileTheLogIsRead(t *testing.T) {
-	k := running(t, &Agent{})
-	reads := 0
-	k.before = map[string]func(){"ralph.loop.read": func() {
-		if reads++; reads == 1 {
-			k.told("c7", "c8", over)
-			k.results["ralph.loop.read"] = `{"updates":[],"cursor":"c7"}`
-			return
-		}
-		k.results["ralph.loop.read"] = `{"updates":[` + over + `],"cursor":"c8"}`
-	}}
-	k.told("c6", "c7", `{"sessionUpdate":"_ralph/warning","text":"out of order"}`)
-	if a := k.answer(); string(a.Result) != `{"stopReason":"end_turn"}` {
-		t.Errorf("%s %v", a.Result, a.Error)
-	}
-}
 
 // The calls of an iteration that comes again are other ones.
 func TestAnIterationThatComesAgain(t *testing.T) {
 	k := running(t, &Agent{})
 	const call = `{"sessionUpdate":"tool_call","toolCallId":"c1","title":"go test","kind":"execute","status":"in_progress"}`
-	k.told("c1", "c2", call, begun, call)
+	k.told(call, begun, call)
 	first := k.hears("tool_call")
 	k.hears("agent_message_chunk")
 	k.hears("plan")
@@ -41,104 +30,124 @@ func TestAnIterationThatComesAgain(t *testing.T) {
 
 // A prompt right behind the one that starts a loop waits for that, and is told to its agent.
 func TestTwoPromptsAtOnce(t *testing.T) {
-	for name, tt := range map[string]struct{ start, first, second string }{
-		"it starts": {`{"loopId":"ralph-a"}`, "", `{"stopReason":"end_turn"}`},
-		"refused":   {`!{"code":-32603,"message":"no agent"}`, "no agent", `{"stopReason":"end_turn"}`},
+	for name, tt := range map[string]struct {
+		start error
+		want  []string
+	}{
+		"it starts": {nil, []string{`{"stopReason":"end_turn"}`}},
+		"refused":   {errors.New("no agent"), []string{"no agent", `{"stopReason":"end_turn"}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := begin(t, map[string]string{"ralph.loop.start": tt.start, "ralph.loop.steer": `{"text":"the next run is told"}`}, &Agent{})
-			k.before = map[string]func(){"ralph.loop.start": func() {
-				k.before = nil
-				k.prompt("And the lexer")
-				k.ask("session/nope", `{}`) // by its answer the prompt before it was taken
-				if a := k.answer(); a.Error == nil || a.Error.Code != rpc.CodeMethod {
-					t.Errorf("%s %v", a.Result, a.Error)
+			loops := refusing("ralph.loop.start", tt.start)
+			k := begin(t, loops, &Agent{})
+			loops.Set(func() {
+				loops.Before["ralph.loop.start"] = func() {
+					k.prompt("And the lexer")
+					k.ask("session/nope", `{}`) // by its answer the prompt before it was taken
+					if a := k.answer(); a.Error == nil || a.Error.Code != rpc.CodeMethod {
+						t.Errorf("%s %v", a.Result, a.Error)
+					}
 				}
-			}}
+			})
 			k.prompt("Mend it")
 			k.commanded("ralph.loop.start", "Mend it")
-			if tt.first == "" {
-				for m := receive(t, k.asked); m.Method != "ralph.loop.steer"; m = receive(t, k.asked) {
-				}
-			}
-			answers := []rpc.Message{k.answer()}
-			if tt.first != "" {
-				answers = append(answers, k.answer())
+			if tt.start == nil {
+				k.commanded("ralph.loop.steer", "And the lexer")
 			}
 			said := ""
-			for _, a := range answers {
+			for range tt.want {
+				a := k.answer()
 				if said += string(a.Result); a.Error != nil {
 					said += a.Error.Message
 				}
 			}
-			if !strings.Contains(said, tt.first) || !strings.Contains(said, tt.second) {
-				t.Errorf("answers: %s", said)
+			for _, want := range tt.want {
+				if !strings.Contains(said, want) {
+					t.Errorf("answers: %s", said)
+				}
 			}
 		})
 	}
 }
 
-const keptLoop = `{"loops":[{"loopId":"ralph-k","title":"Build X","text":"3/50 · $1.42","folder":"file:///w/app","startedAt":"2026-01-02T12:00:00Z","live":true,"detached":true}]}`
+// withLoop are loops of which one runs without a window, and one is over.
+func withLoop() *looptest.Loops {
+	loops := looptest.New()
+	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	loops.Listed = []wire.LoopStatus{
+		{LoopID: "ralph-k", Title: "Build X", Summary: wire.Summary{Text: "3/50 · $1.42"}, Times: loop.Times{StartedAt: at}, Live: true, Condition: loop.Condition{Detached: true}},
+		{LoopID: "ralph-b", Title: "Old", Times: loop.Times{StartedAt: at.AddDate(0, 0, -1)}},
+	}
+	loops.Stories["ralph-k"], loops.Texts["ralph.loop.steer"] = []string{begun}, "the running agent is told"
+	return loops
+}
 
-// A loop that a keeper drives is listed, can be loaded, and the next prompt speaks to it and follows it.
+// A loop that goes on without a window is listed, can be loaded, and the next prompt speaks to it and lasts until its end.
 func TestALoopWithoutAWindow(t *testing.T) {
-	k := begin(t, map[string]string{
-		"ralph.loop.status": keptLoop, "ralph.loop.read": `{"updates":[` + begun + `],"cursor":"c1"}`, "ralph.loop.steer": `{"text":"the running agent is told"}`,
-		"ralph.loop.history": `{"loops":[{"loopId":"ralph-k","startedAt":"2026-01-02T12:00:00Z"},{"loopId":"ralph-b","title":"Old","startedAt":"2026-01-01T12:00:00Z"}]}`,
-	}, &Agent{})
+	k := begin(t, withLoop(), &Agent{})
 	k.ask("session/list", `{"cwd":"/w/app"}`)
-	if got, want := string(k.answer().Result), `{"sessions":[{"cwd":"/w/app","sessionId":"ralph-k","title":"Build X · 3/50 · $1.42","updatedAt":"2026-01-02T12:00:00Z"},{"cwd":"/w/app","sessionId":"ralph-b","title":"Old","updatedAt":"2026-01-01T12:00:00Z"}]}`; got != want {
+	const want = `{"sessions":[{"cwd":"/w/app","sessionId":"ralph-k","title":"Build X · 3/50 · $1.42","updatedAt":"2026-01-02T12:00:00Z"},` +
+		`{"cwd":"/w/app","sessionId":"ralph-b","title":"Old","updatedAt":"2026-01-01T12:00:00Z"}]}`
+	if got := string(k.answer().Result); got != want {
 		t.Errorf("it lists %s, not %s", got, want)
 	}
 	k.ask("session/load", `{"sessionId":"ralph-k","cwd":"/w/app","mcpServers":[]}`)
 	if a := k.answer(); a.Error != nil {
 		t.Fatal(a.Error)
 	}
-	for m := receive(t, k.asked); m.Method != "ralph.loop.answer"; m = receive(t, k.asked) { // what it asks is asked again
-	}
+	k.commanded("join", "past") // behind what was read
 	k.session = "ralph-k"
 	k.prompt("Leave the parser alone")
-	k.commanded("ralph.loop.status", "/w/app")
-	k.commanded("ralph.loop.read", `"after":"c1"`)
-	k.commanded("ralph.loop.steer", `{"loopId":"ralph-k","text":"Leave the parser alone"}`)
-	k.sidecar.Notify("ralph/update", json.RawMessage(`{"loopId":"ralph-k","after":"c1","cursor":"c2","updates":[`+over+`]}`))
+	k.commanded("ralph.loop.steer", `"loopId":"ralph-k"`)
+	k.loops.Loop("ralph-k").Tell(over)
 	if a := k.answer(); string(a.Result) != `{"stopReason":"end_turn"}` {
 		t.Errorf("the turn ends with %s %v", a.Result, a.Error)
 	}
-	k.commanded("ralph.loop.status", "/w/app") // for the receipt
 	k.ask("session/close", `{"sessionId":"ralph-k"}`)
 	k.answer()
-	k.commanded("ralph.loop.status", "/w/app")
-	if len(k.asked) > 0 {
-		t.Errorf("a loop without a window is ended with one: %v", <-k.asked)
+	if len(k.loops.Asked) > 0 {
+		t.Errorf("a loop without a window is ended with one: %v", <-k.loops.Asked)
 	}
 }
 
 // A client that closes its view of a loop without a window ends its turn, and not the loop.
 func TestAClosedViewOfALoopWithoutAWindow(t *testing.T) {
-	k := begin(t, map[string]string{"ralph.loop.status": keptLoop, "ralph.loop.outline": `{"cursor":"c1"}`}, &Agent{})
+	k := begin(t, withLoop(), &Agent{})
 	k.ask("session/resume", `{"sessionId":"ralph-k","cwd":"/w/app"}`)
 	k.answer()
-	k.hears("available_commands_update")
-	k.titled("Ralph 3/50 · $1.42")
+	k.commanded("join", "past")
 	k.session = "ralph-k"
 	k.prompt("Leave the parser alone")
-	for m := receive(t, k.asked); m.Method != "ralph.loop.steer"; m = receive(t, k.asked) {
-	}
+	k.commanded("ralph.loop.steer", "parser")
 	k.ask("session/close", `{"sessionId":"ralph-k"}`)
 	if a := k.answer(); string(a.Result) != `{"stopReason":"cancelled"}` {
 		t.Errorf("the turn ends with %s %v", a.Result, a.Error)
 	}
 	k.answer()
-	k.commanded("ralph.loop.status", "/w/app")
-	if len(k.asked) > 0 {
-		t.Errorf("it commands %v", <-k.asked)
+	if len(k.loops.Asked) > 0 {
+		t.Errorf("it commands %v", <-k.loops.Asked)
+	}
+}
+
+// What a loaded loop's agent asks meanwhile is asked, too.
+func TestALoadedLoopAsks(t *testing.T) {
+	k := begin(t, withLoop(), &Agent{})
+	k.ask("session/load", `{"sessionId":"ralph-k","cwd":"/w/app","mcpServers":[]}`)
+	k.answer()
+	k.commanded("join", "past")
+	for k.loops.Loop("ralph-k") == nil {
+		k.ask("session/nope", `{}`)
+		k.answer()
+	}
+	k.loops.Loop("ralph-k").Ask(aQuestion)
+	if asked := k.next("session/request_permission"); !strings.Contains(string(asked.Params), `"sessionId":"ralph-k"`) {
+		t.Errorf("%s", asked.Params)
 	}
 }
 
 // A client's stop while it is asked how to start is no error.
 func TestAStopWhileAStartIsAsked(t *testing.T) {
-	k := begin(t, map[string]string{"ralph.loop.start": `!{"code":-32803,"message":"there is a loop","data":{"reason":"interrupted","question":"Go on?","offers":[{"title":"Resume","command":"ralph.loop.resume","arguments":[{}]}]}}`}, &Agent{})
+	k := begin(t, refusing("ralph.loop.start", &wire.Failure{Reason: wire.ReasonInterrupted, Err: errors.New("there is a loop")}), &Agent{})
 	k.prompt("Mend it")
 	asked := receive(t, k.heard)
 	k.client.Notify("session/cancel", map[string]any{"sessionId": k.session})
@@ -148,11 +157,11 @@ func TestAStopWhileAStartIsAsked(t *testing.T) {
 	}
 }
 
-const knownHats = `{"hats":[{"name":"planner","text":"plans"},{"name":"builder"}]}`
-
 // The folder's hats are modes, and a setting of the same meaning. One follows the other.
 func TestModes(t *testing.T) {
-	k := begin(t, map[string]string{"ralph.hats": knownHats, "ralph.loop.start": `!{"code":-32602,"message":"no"}`}, &Agent{})
+	loops := refusing("ralph.loop.start", errors.New("no"))
+	loops.Roles.Hats = []answers.HatInfo{{Name: "planner", Text: "plans"}, {Name: "builder"}}
+	k := begin(t, loops, &Agent{})
 	k.ask("session/new", `{"cwd":"/w/app","mcpServers":[]}`)
 	var made struct {
 		SessionID string
@@ -186,27 +195,30 @@ func TestModes(t *testing.T) {
 
 // What wants words, or one of several, is a form where the client has forms; a form that is put away is a no.
 func TestForms(t *testing.T) {
-	for name, tt := range map[string]struct{ question, schema, answer, want string }{
-		"words": {`{"loopId":"ralph-a","id":"q1","kind":"input","title":"Which name?","placeholder":"NAME","offers":[]}`,
-			`{"answer":{"description":"NAME","title":"Which name?","type":"string"}}`, `{"action":"accept","content":{"answer":"Ada"}}`, `{"answer":"value","text":"Ada"}`},
-		"one of several": {`{"loopId":"ralph-a","id":"q1","kind":"select","toolCallId":"c1","title":"Which?","detail":"more","options":["a","b"],"offers":[]}`,
-			`{"answer":{"enum":["a","b"],"title":"Which?","type":"string"}}`, `{"action":"accept","content":{"answer":"b"}}`, `{"answer":"value","text":"b"}`},
-		"put away": {`{"loopId":"ralph-a","id":"q1","kind":"input","title":"Which?"}`, `{"answer":{"title":"Which?","type":"string"}}`, `{"action":"cancel"}`, `{"answer":"deny"}`},
-		"broken":   {`{"loopId":"ralph-a","id":"q1","kind":"input","title":"Which?"}`, `{"answer":{"title":"Which?","type":"string"}}`, `[]`, `{"answer":"deny"}`},
+	words := ask.Question{ID: "q1", Kind: ask.Input, Title: "Which name?", Placeholder: "NAME"}
+	several := ask.Question{ID: "q1", Kind: ask.Select, CallID: "c1", Title: "Which?", Detail: "more", Options: []string{"a", "b"}}
+	const named = `{"answer":{"description":"NAME","title":"Which name?","type":"string"}}`
+	for name, tt := range map[string]struct {
+		question       ask.Question
+		schema, answer string
+		want           ask.Answer
+	}{
+		"words":          {words, named, `{"action":"accept","content":{"answer":"Ada"}}`, ask.Answer{Kind: ask.Value, Text: "Ada"}},
+		"one of several": {several, `{"answer":{"enum":["a","b"],"title":"Which?","type":"string"}}`, `{"action":"accept","content":{"answer":"b"}}`, ask.Answer{Kind: ask.Value, Text: "b"}},
+		"put away":       {words, named, `{"action":"cancel"}`, ask.Answer{Kind: ask.Deny}},
+		"broken":         {words, named, `[]`, ask.Answer{Kind: ask.Deny}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := running(t, &Agent{})
 			k.ask("initialize", `{"protocolVersion":1,"clientCapabilities":{"elicitation":{"form":{}}}}`)
 			k.answer()
-			answers := make(chan string, 1)
-			k.sidecar.Request("ralph/permission", json.RawMessage(tt.question), func(result json.RawMessage, _ *rpc.Error) { answers <- string(result) })
-			asked := receive(t, k.heard)
+			asked := k.asks(tt.question)
 			if !strings.Contains(string(asked.Params), `"properties":`+tt.schema) {
 				t.Errorf("%s %s", asked.Method, asked.Params)
 			}
 			k.client.Reply(asked.ID, json.RawMessage(tt.answer), nil)
-			if got := receive(t, answers); got != tt.want {
-				t.Errorf("it is answered with %s, not %s", got, tt.want)
+			if got := receive(t, k.loops.Loop("ralph-a").Answers); got.Kind != tt.want.Kind || got.Text != tt.want.Text {
+				t.Errorf("it is answered with %v, not %v", got, tt.want)
 			}
 		})
 	}
@@ -215,9 +227,9 @@ func TestForms(t *testing.T) {
 // A question that the client can't ask stays open, and its user is told where to answer it.
 func TestAQuestionForWordsWithoutForms(t *testing.T) {
 	k := running(t, &Agent{})
-	answers := make(chan string, 1)
-	k.sidecar.Request("ralph/permission", json.RawMessage(`{"loopId":"ralph-a","id":"q1","kind":"input","title":"Which name?","offers":[{"title":"Give No Answer","arguments":[{"answer":"deny"}]}]}`), func(result json.RawMessage, _ *rpc.Error) { answers <- string(result) })
-	if got := k.hears("agent_message_chunk"); !strings.Contains(got, "Which name?") || receive(t, answers) != "null" {
+	it := k.loops.Loop("ralph-a")
+	it.Ask(ask.Question{ID: "q1", Kind: ask.Input, Title: "Which name?"})
+	if got := k.hears("agent_message_chunk"); !strings.Contains(got, "Which name?") || len(it.Answers) > 0 {
 		t.Error(got)
 	}
 }
@@ -230,13 +242,13 @@ func TestSlashCommands(t *testing.T) {
 		"/ralph-update 80":            `ralph.loop.update {"folder":"file:///w/app","text":"80"}`,
 		"/ralph-steer --once  Hurry ": `ralph.loop.steer {"folder":"file:///w/app","text":"--once  Hurry"}`,
 		"/ralph-status now":           `ralph.loop.status {"folder":"file:///w/app"}`,
-		"/ralph-help":                 `ralph.help {}`,
+		"/ralph-help":                 `ralph.help {"folder":"file:///w/app"}`,
 		"/cancel-ralph":               `ralph.loop.cancel {"folder":"file:///w/app"}`,
+		"/ralph-land fix --squash":    `ralph.loop.land {"folder":"file:///w/app","text":"fix --squash"}`,
 	} {
-		k := begin(t, nil, &Agent{})
+		k := begin(t, looptest.New(), &Agent{})
 		k.prompt(typed)
-		m := receive(t, k.asked)
-		if got := m.Method + " " + string(m.Params); got != want {
+		if got := receive(t, k.loops.Asked); got != want {
 			t.Errorf("%s: %s, not %s", typed, got, want)
 		}
 		k.answer()
@@ -245,7 +257,7 @@ func TestSlashCommands(t *testing.T) {
 
 // A terminal is offered for looking at agents only to a client that has one.
 func TestWhatIsOfferedForALogin(t *testing.T) {
-	k := begin(t, nil, &Agent{})
+	k := begin(t, looptest.New(), &Agent{})
 	for capabilities, want := range map[string]bool{`{}`: false, `{"auth":{"terminal":true}}`: true} {
 		k.ask("initialize", `{"protocolVersion":2,"clientCapabilities":`+capabilities+`}`)
 		if got := string(k.answer().Result); strings.Contains(got, `"type":"terminal"`) != want || !strings.Contains(got, `"protocolVersion":1`) {
@@ -257,13 +269,12 @@ func TestWhatIsOfferedForALogin(t *testing.T) {
 // A stop without a turn, such as one that comes late, interrupts nothing.
 func TestAStopThatComesLate(t *testing.T) {
 	k := running(t, &Agent{})
-	k.told("c1", "c2", over)
+	k.told(over)
 	k.answer()
-	k.commanded("ralph.loop.status", "/w/app") // for the receipt
 	k.client.Notify("session/cancel", map[string]any{"sessionId": k.session})
 	k.ask("session/nope", `{}`)
 	k.answer()
-	if len(k.asked) > 0 {
-		t.Errorf("it commands %v", <-k.asked)
+	if len(k.loops.Asked) > 0 {
+		t.Errorf("it commands %v", <-k.loops.Asked)
 	}
 }

@@ -3,134 +3,46 @@ package acp
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
-	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // view is what a session's client has seen of its loop.
 type view struct {
-	cursor    string // in the loop's log
-	isReading bool   // what was missed
-	missed    string // the place of what happened while that was read
 	iteration string // as it is told; "": none has begun
 	check     string
 	verified  string      // how far the check is, as the plan says it
-	agent     string      // who is at work
 	tasks     *wire.Tasks // of the plan that the loop works through
 }
 
-// update takes what has happened to a loop. What doesn't follow what was seen is read instead.
-func (a *Agent) update(params json.RawMessage) {
-	var p wire.UpdateParams
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
-	a.mu.Lock()
-	s := a.loops[p.LoopID]
-	follows := s != nil && !s.view.isReading && p.After != "" && p.After == s.view.cursor
-	switch {
-	case follows:
-		s.view.cursor = p.Cursor
-	case s != nil && s.view.isReading:
-		s.view.missed = p.Cursor
-	}
-	a.mu.Unlock()
-	switch {
-	case s == nil: // nobody's here, or its start isn't answered yet
-	case follows:
-		for _, u := range p.Updates {
-			s.show(u, false)
-		}
-	default:
-		s.catchUp()
-	}
-}
-
-// catchUp shows what a session has missed of its loop's log.
-func (s *session) catchUp() {
-	s.mu.Lock()
-	wasReading := s.view.isReading
-	s.view.isReading = true
-	s.mu.Unlock()
-	if !wasReading {
-		s.readOn(false, func() {})
-	}
-}
-
-// readOn reads the log up to its present end, and then calls done.
-func (s *session) readOn(isReplay bool, done func()) {
-	s.mu.Lock()
-	argument := wire.ReadParams{LoopParams: wire.LoopParams{LoopID: s.loopID}, After: s.view.cursor}
-	s.mu.Unlock()
-	rpc.Command(s.sidecar, wire.CommandRead, argument, func(page answers.ReadResult, err *rpc.Error) {
-		s.mu.Lock()
-		if page.Cursor != "" {
-			s.view.cursor = page.Cursor
-		}
-		isLast := err != nil || !page.More && (s.view.missed == "" || s.view.missed == page.Cursor)
-		s.view.isReading, s.view.missed = !isLast, ""
-		s.mu.Unlock()
-		for _, u := range page.Updates {
-			s.show(u, isReplay)
-		}
-		if !isLast {
-			s.readOn(isReplay, done)
-			return
-		}
-		done()
-	})
-}
-
-// toEnd puts a session's place behind all that its loop has done so far, unless it has one.
-func (s *session) toEnd(loop wire.LoopParams, done func()) {
-	s.mu.Lock()
-	isThere := s.view.cursor != ""
-	s.mu.Unlock()
-	if isThere {
-		done()
-		return
-	}
-	rpc.Command(s.sidecar, wire.CommandOutline, loop, func(outline wire.Outline, _ *rpc.Error) {
-		s.mu.Lock()
-		s.view.cursor = outline.Cursor
-		s.mu.Unlock()
-		done()
-	})
-}
-
-// show shows an update. In a replay it is short: no thoughts, no outputs, and nothing ends. What is told
-// of the loop itself comes with the update.
-func (s *session) show(data json.RawMessage, isReplay bool) {
-	isShort := isReplay && !s.Native
-	switch u := wire.Decode(data).(type) {
-	case nil, wire.Question, wire.Answered: // the client is asked itself
+// Show implements service.Face. A replay is short: no thoughts, no outputs.
+func (s *session) Show(u wire.Update, _ []byte, isReplay bool) {
+	switch u := u.(type) {
 	case wire.UserChunk: // guidance, which its client has said
 		if isReplay {
 			s.say(map[string]any{"sessionUpdate": u.SessionUpdate, "content": u.Content})
 		}
 	case wire.Chunk:
-		if u.ParentToolCallID == "" && (!isShort || u.SessionUpdate == wire.KindMessageChunk) {
+		if u.ParentToolCallID == "" && (!isReplay || u.SessionUpdate == wire.KindMessageChunk) {
 			s.say(map[string]any{"sessionUpdate": u.SessionUpdate, "messageId": s.idOf(u.MessageID), "content": u.Content})
 		}
 	case wire.ToolCall:
 		call := s.callOf(u)
 		if call["content"] != nil {
-			s.diffs[s.idOf(u.ToolCallID)] = call["content"]
+			s.setDiff(s.idOf(u.ToolCallID), call["content"])
 		}
 		s.say(call)
 	case wire.ToolCallUpdate:
 		if !isReplay || u.Status != wire.StatusInProgress {
-			s.showOutput(u, isShort)
+			s.showOutput(u, isReplay)
 		}
 	case wire.UsageUpdate:
 		if u.Used > 0 && u.Size > 0 {
@@ -141,42 +53,41 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 			s.say(usage)
 		}
 	case wire.Iteration:
-		s.begins(u.Text, data)
-	case wire.IterationEnd:
-		s.tell(u.Said.Text, data)
+		s.begins(u.Text)
 	case wire.Goal:
 		s.showCheck(u.Text, func(v *view) { v.check = u.Verify + u.Until })
 	case wire.Verify:
 		s.showCheck(u.Text, func(v *view) { v.verified = cmp.Or(verifiedAs[u.State], "pending") })
-	case wire.SessionUpdate:
-		s.mu.Lock()
-		isNews := s.view.agent != u.Text
-		s.view.agent = u.Text
-		s.mu.Unlock()
-		if isNews {
-			s.tell(u.Text)
-		}
-	case wire.End:
-		s.tell(u.Text, data)
-		if !isReplay {
-			s.plan("completed")
-			s.end(string(u.Reason))
-		}
 	default:
-		s.tell(wire.SaidIn(u).Text, data)
+		s.Tell(wire.SaidIn(u).Text)
 	}
+}
+
+// setDiff notes what an open call changes.
+func (s *session) setDiff(id string, diff any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.diffs[id] = diff
+}
+
+func (s *session) diffOf(id string) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.diffs[id]
 }
 
 // showOutput shows what a call gave, or that it is over.
 func (s *session) showOutput(u wire.ToolCallUpdate, isShort bool) {
 	id := s.idOf(u.ToolCallID)
 	update := map[string]any{"sessionUpdate": u.SessionUpdate, "toolCallId": id, "status": u.Status}
-	hasDiff := s.diffs[id] != nil
+	hasDiff := s.diffOf(id) != nil
 	if len(u.Content) > 0 && !isShort && !(hasDiff && u.Status == wire.StatusCompleted) { // it would take the diff's place
 		update["content"] = u.Content
 	}
 	if u.Status != wire.StatusInProgress {
+		s.mu.Lock()
 		delete(s.diffs, id)
+		s.mu.Unlock()
 	}
 	s.say(update)
 }
@@ -237,12 +148,12 @@ func diffsOf(folder string, input json.RawMessage) (diffs []any) {
 }
 
 // begins tells that an iteration begins, in a message of its own.
-func (s *session) begins(text string, data json.RawMessage) {
+func (s *session) begins(text string) {
 	s.mu.Lock()
 	s.iterations++
 	s.view.iteration, s.view.verified = text, "pending"
 	s.mu.Unlock()
-	s.tell("── "+text+" ──", data)
+	s.Tell("── " + text + " ──")
 	s.plan("in_progress")
 }
 
@@ -256,7 +167,7 @@ func (s *session) showCheck(text string, change func(*view)) {
 	change(&s.view)
 	hasChanged := before != s.view
 	s.mu.Unlock()
-	s.tell(text)
+	s.Tell(text)
 	if hasChanged {
 		s.plan("in_progress")
 	}
@@ -270,9 +181,8 @@ func (s *session) idOf(id string) string {
 	return strconv.Itoa(s.iterations) + "." + id
 }
 
-// tell says a line of the loop's own, as a message of its own, with the update that it
-// comes from.
-func (s *session) tell(text string, of ...json.RawMessage) {
+// Tell implements service.Face: it says a line of the loop's own, as a message of its own.
+func (s *session) Tell(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
@@ -280,11 +190,7 @@ func (s *session) tell(text string, of ...json.RawMessage) {
 	s.told++
 	id := "ralph-" + strconv.Itoa(s.told)
 	s.mu.Unlock()
-	u := map[string]any{"sessionUpdate": "agent_message_chunk", "messageId": id, "content": map[string]any{"type": "text", "text": "\n" + text + "\n\n"}}
-	if len(of) > 0 {
-		u["_meta"] = map[string]any{"ralph": of[0]}
-	}
-	s.say(u)
+	s.say(map[string]any{"sessionUpdate": wire.KindMessageChunk, "messageId": id, "content": map[string]any{"type": "text", "text": "\n" + text + "\n\n"}})
 }
 
 // say sends an update of a session.
@@ -292,74 +198,51 @@ func (s *session) say(update map[string]any) {
 	s.mu.Lock()
 	s.heard = time.Now()
 	s.mu.Unlock()
-	s.client.Notify("session/update", map[string]any{"sessionId": s.id, "update": update})
+	s.agent.client.Notify("session/update", map[string]any{"sessionId": s.id, "update": update})
 }
 
-// message is what editors show in a window of their own: it concerns no loop in particular.
-func (a *Agent) message(params json.RawMessage) {
-	var p struct{ Message string }
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
-	a.mu.Lock()
-	var turns []*session
-	for _, s := range a.sessions {
-		if s.turn != nil {
-			turns = append(turns, s)
-		}
-	}
-	a.mu.Unlock()
-	for _, s := range turns {
-		s.tell(p.Message)
-	}
-}
-
-// status takes how the loops stand. A loop whose start isn't answered yet has no session that could show it.
-func (a *Agent) status(params json.RawMessage) {
-	var p wire.StatusParams
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
-	all := map[string]wire.LoopStatus{}
-	for _, l := range p.Loops {
-		all[l.LoopID] = l
-	}
-	a.mu.Lock()
-	a.standing = all
-	sessions := slices.Collect(maps.Values(a.loops))
-	a.mu.Unlock()
-	for _, s := range sessions {
-		s.entitle(all)
-	}
-}
-
-// entitle shows how a session's loop stands as its title, where clients show what it costs.
-func (s *session) entitle(all map[string]wire.LoopStatus) {
+// Begun implements service.Face.
+func (s *session) Begun(string) {
+	s.Tell("This turn lasts as long as the loop. To speak to it meanwhile, write here, or run `ralph-lsp steer \"...\"` in a terminal.")
 	s.mu.Lock()
-	now, isKnown := all[s.loopID]
-	title := strings.TrimSpace("Ralph " + now.Text)
-	isNew := isKnown && s.title != title
-	if isNew {
-		s.title = title
+	beats := s.beats
+	s.beats = true
+	s.mu.Unlock()
+	if !beats {
+		go s.beat()
 	}
+}
+
+// Stands implements service.Face: how the loop stands is the session's title, where clients show what it costs.
+func (s *session) Stands(now wire.LoopStatus) {
+	title := strings.TrimSpace("Ralph " + now.Text)
+	s.mu.Lock()
+	isNew := s.title != title
+	s.title = title
 	s.mu.Unlock()
 	if isNew {
 		s.say(map[string]any{"sessionUpdate": "session_info_update", "title": title})
 	}
-	if isKnown && s.isNews(now.Tasks) {
+	if now.Live && s.isNews(now.Tasks) {
 		s.plan("in_progress")
 	}
 }
 
 // beat lets a client hear something while a turn lasts: many give up on one that is silent.
-func (s *session) beat(turn string) {
-	every := s.Heartbeat
-	if every == 0 {
-		every = 25 * time.Second
-	}
-	for range time.Tick(every / 5) {
+func (s *session) beat() {
+	every := cmp.Or(s.agent.Heartbeat, 25*time.Second)
+	ticks := time.NewTicker(every / 5)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+		case <-s.agent.ctx.Done():
+			return
+		}
 		s.mu.Lock()
-		isOver, isSilent, title := string(s.turn) != turn, time.Since(s.heard) >= every*4/5, s.title
+		isSilent, title := time.Since(s.heard) >= every*4/5, s.title
+		s.beats = s.loop.IsBusy()
+		isOver := !s.beats
 		s.mu.Unlock()
 		switch {
 		case isOver:
@@ -370,38 +253,8 @@ func (s *session) beat(turn string) {
 	}
 }
 
-// turnReasons are ACP's for those for which loops end; any other ends a turn as usual, and the last
-// text says why.
-var turnReasons = map[string]string{
-	"max_iterations": "max_turn_requests", "max_cost": "max_turn_requests", "max_time": "max_turn_requests",
-	"cancelled": "cancelled", "state_removed": "cancelled", "interrupted": "cancelled",
-}
-
-// end ends a loop's turn with its receipt.
-func (s *session) end(stopReason string) {
-	reason := turnReasons[stopReason]
-	if reason == "" {
-		reason = "end_turn"
-	}
-	rpc.Command(s.sidecar, wire.CommandStatus, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(p wire.StatusResult, _ *rpc.Error) {
-		for _, l := range p.Loops {
-			if l.LoopID != s.loopID {
-				continue
-			}
-			s.entitle(map[string]wire.LoopStatus{l.LoopID: {Summary: wire.Summary{Text: l.Text}}})
-			if l.Last == nil {
-				continue
-			}
-			var receipt strings.Builder
-			for _, row := range l.Last.Rows {
-				fmt.Fprintf(&receipt, "- %s: %s\n", row.Label, row.Text)
-			}
-			for _, c := range l.Last.Commands {
-				fmt.Fprintf(&receipt, "- `%s`: %s\n", c.Line, c.Text)
-			}
-			s.tell(receipt.String())
-		}
-		s.say(map[string]any{"sessionUpdate": "session_info_update", "_meta": Meta{About{Ended: stopReason}}})
-		s.endTurn(reason)
-	})
+// Ended implements service.Face: the loop's receipt ends what is told of it.
+func (s *session) Ended(now wire.LoopStatus, _ loop.StopReason) {
+	s.plan("completed")
+	s.Tell(service.ReceiptText(now))
 }

@@ -44,26 +44,29 @@ func (s *session) refresh(channel string) bool {
 	if p.LoopID == "" {
 		return false
 	}
-	s.demand("_ralph/changes", p, func(result json.RawMessage, err *rpc.Error) {
-		var found answers.ChangesResult
-		if _ = json.Unmarshal(result, &found); err != nil {
-			s.act(channel, object{"type": "changeset/statusChanged", "status": "error", "error": object{"errorType": "ralph", "message": err.Message}})
+	p.Folder = uriOf(s.folder)
+	go func() {
+		found, err := s.host.Loops.Changes(s.host.ctx, p)
+		s.host.mu.Lock()
+		defer s.host.mu.Unlock()
+		if err != nil {
+			s.host.act(channel, object{"type": "changeset/statusChanged", "status": "error", "error": object{"errorType": "ralph", "message": err.Error()}})
 			return
 		}
 		files := []any{}
 		for _, f := range found.Files {
 			files = append(files, fileOf(found, f))
 		}
-		s.act(channel, object{"type": "changeset/contentChanged", "files": files})
-		s.act(channel, object{"type": "changeset/statusChanged", "status": "ready"})
-	})
+		s.host.act(channel, object{"type": "changeset/contentChanged", "files": files})
+		s.host.act(channel, object{"type": "changeset/statusChanged", "status": "ready"})
+	}()
 	return true
 }
 
 // refreshAll tells what is in the changesets that clients look at.
 func (s *session) refreshAll() {
 	looked := map[string]bool{}
-	for c := range s.clients {
+	for c := range s.host.clients {
 		for channel := range c.channels {
 			if strings.HasPrefix(channel, s.resource+changesetPart) && !looked[channel] {
 				looked[channel] = true
@@ -103,21 +106,24 @@ func snapshotOf(uri string, asked answers.FileParams) object {
 	return object{"uri": uri, "content": object{"uri": snapshotScheme + uri + "?" + url.PathEscape(string(rpc.Raw(asked)))}}
 }
 
-// resourceRead reads a file of a changeset. What there is the sidecar says, of its folders' snapshots:
-// no other file is read.
+// resourceRead reads a file of a changeset, as a snapshot of a session's loop has it: no other file is read.
 func (c *client) resourceRead(id json.RawMessage, p params) *rpc.Error {
 	uri, query, _ := strings.Cut(p.URI, "?")
 	text, err := url.PathUnescape(query)
 	var asked answers.FileParams
-	if err != nil || !strings.HasPrefix(uri, snapshotScheme) || json.Unmarshal([]byte(text), &asked) != nil || asked.LoopID == "" {
+	if err != nil || !strings.HasPrefix(uri, snapshotScheme) || json.Unmarshal([]byte(text), &asked) != nil {
 		return rpc.Errorf(codeDenied, "nothing but the files of changesets is read here")
 	}
-	c.agent.Request("_ralph/file", asked, func(result json.RawMessage, err *rpc.Error) {
-		var content answers.FileResult
-		_ = json.Unmarshal(result, &content)
+	folder := c.folderOf(asked.LoopID)
+	if folder == "" {
+		return rpc.Errorf(codeDenied, "nothing but the files of changesets is read here")
+	}
+	asked.Folder = uriOf(folder)
+	go func() {
+		content, err := c.Loops.File(c.ctx, asked)
 		switch {
 		case err != nil:
-			c.rpc.Reply(id, nil, rpc.Errorf(codeNotFound, "%s", err.Message))
+			c.rpc.Reply(id, nil, rpc.Errorf(codeNotFound, "%s", err.Error()))
 		case content.Absent:
 			c.rpc.Reply(id, nil, rpc.Errorf(codeNotFound, "there was no such file"))
 		case content.Text != nil:
@@ -125,6 +131,21 @@ func (c *client) resourceRead(id json.RawMessage, p params) *rpc.Error {
 		default:
 			c.rpc.Reply(id, object{"data": content.Base64, "encoding": "base64"}, nil)
 		}
-	})
+	}()
 	return nil
+}
+
+// folderOf is the folder of a session that a loop is or was of, "" for another loop.
+func (h *Host) folderOf(loopID string) string {
+	for _, s := range h.sessions {
+		if loopID != "" && s.loopID == loopID {
+			return s.folder
+		}
+		for _, w := range s.worked {
+			if w.loopID == loopID {
+				return s.folder
+			}
+		}
+	}
+	return ""
 }

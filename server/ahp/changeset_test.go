@@ -2,16 +2,25 @@ package ahp
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-const changed = `{"loopId":"ralph-a","folder":"file:///w/app","from":0,"files":[
-	{"path":"a b.txt","uri":"file:///w/app/a%20b.txt","status":"modified","added":2,"removed":1},
-	{"path":"new","uri":"file:///w/app/new","status":"added","added":3},
-	{"path":"gone","uri":"file:///w/app/gone","status":"deleted","removed":4},
-	{"path":"to","uri":"file:///w/app/to","from":"was","fromUri":"file:///w/app/was","status":"renamed"}],
-	"iterations":[{"iteration":1},{"iteration":3}]}`
+// changed is what the loop did, up to now or up to an iteration.
+func changed(to *int) answers.ChangesResult {
+	return answers.ChangesResult{
+		LoopID: "ralph-a", Folder: "file:///w/app", To: to, Iterations: []answers.ChangedIteration{{Iteration: 1}, {Iteration: 3}},
+		Files: []answers.ChangedFile{
+			{Path: "a b.txt", URI: "file:///w/app/a%20b.txt", Status: "modified", Added: 2, Removed: 1},
+			{Path: "new", URI: "file:///w/app/new", Status: "added", Added: 3},
+			{Path: "gone", URI: "file:///w/app/gone", Status: "deleted", Removed: 4},
+			{Path: "to", URI: "file:///w/app/to", From: "was", FromURI: "file:///w/app/was", Status: "renamed"},
+		},
+	}
+}
 
 // files are the contents of a changeset's files: before and after, by its id.
 func (v *window) files(channel string) map[string][2]string {
@@ -47,7 +56,7 @@ func (v *window) files(channel string) map[string][2]string {
 	}
 }
 
-// read reads a file of a changeset, of which the sidecar is asked this.
+// read reads a file of a changeset, of which the loops are asked this.
 func (v *window) read(uri, asked string) string {
 	v.t.Helper()
 	params, _ := json.Marshal(object{"channel": rootChannel, "uri": uri, "encoding": "base64"})
@@ -61,48 +70,48 @@ func (v *window) read(uri, asked string) string {
 
 func TestChangesets(t *testing.T) {
 	w, v := running(t)
-	w.set("ralph.loop.changes", changed)
-	w.set("ralph.loop.file", `{"text":"as it was\n"}`)
+	w.loops.Set(func() { w.loops.Changed = changed(nil) })
+	w.loops.Set(func() { w.loops.Content.Text = new("as it was\n") })
 	const all = sessionA + "/changeset/session"
 	if got := string(v.ask("subscribe", `{"channel":"`+all+`"}`).Result); !strings.Contains(got, `"status":"computing"`) {
 		t.Error(got)
 	}
-	w.commanded("ralph.loop.changes", `{"loopId":"ralph-a"}`)
+	w.commanded("ralph.loop.changes", `{"loopId":"ralph-a","folder":"file:///w/app"}`)
 	files := v.files(all)
 	edited, made, removed, moved := files["file:///w/app/a%20b.txt"], files["file:///w/app/new"], files["file:///w/app/gone"], files["file:///w/app/to"]
 	if len(files) != 4 || made[0] != "" || removed[1] != "" || made[1] == "" || removed[0] == "" {
 		t.Errorf("%v", files)
 	}
-	if got := v.read(edited[0], `{"loopId":"ralph-a","iteration":0,"path":"a b.txt"}`); got != `{"data":"as it was\n","encoding":"utf-8"}` {
+	if got := v.read(edited[0], `{"loopId":"ralph-a","folder":"file:///w/app","iteration":0,"path":"a b.txt"}`); got != `{"data":"as it was\n","encoding":"utf-8"}` {
 		t.Error(got)
 	}
-	w.set("ralph.loop.file", `{"base64":"AP8="}`)
-	if got := v.read(edited[1], `{"loopId":"ralph-a","iteration":3,"path":"a b.txt"}`); got != `{"data":"AP8=","encoding":"base64"}` {
+	w.loops.Set(func() { w.loops.Content = answers.FileResult{Base64: []byte{0, 0xff}} })
+	if got := v.read(edited[1], `{"loopId":"ralph-a","folder":"file:///w/app","iteration":3,"path":"a b.txt"}`); got != `{"data":"AP8=","encoding":"base64"}` {
 		t.Error(got)
 	}
-	w.set("ralph.loop.file", `{"absent":true}`)
+	w.loops.Set(func() { w.loops.Content = answers.FileResult{Absent: true} })
 	if got := v.read(moved[0], `"path":"was"`); got != "there was no such file" {
 		t.Error(got)
 	}
-	w.set("ralph.loop.file", `!{"code":-32602,"message":"it isn't in the loop's folder"}`)
+	w.loops.Set(func() { w.loops.Errors["ralph.loop.file"] = errors.New("it isn't in the loop's folder") })
 	if got := v.read(strings.Replace(moved[1], "%22to%22", "%22..%2Fto%22", 1), `"path":"../to"`); got != "it isn't in the loop's folder" {
 		t.Error(got)
 	}
 
 	// Each iteration says anew what changed; its turn has what it did itself.
-	w.happens("c1", "c2", second)
-	w.commanded("ralph.loop.changes", `{"loopId":"ralph-a"}`)
+	w.happens(second)
+	w.commanded("ralph.loop.changes", `{"loopId":"ralph-a","folder":"file:///w/app"}`)
 	v.files(all)
 	const turn = sessionA + "/changeset/turn/t1"
-	w.set("ralph.loop.changes", strings.Replace(changed, `"from":0`, `"from":0,"to":1`, 1))
+	w.loops.Set(func() { w.loops.Changed = changed(new(1)) })
 	v.ask("subscribe", `{"channel":"`+turn+`"}`)
-	w.commanded("ralph.loop.changes", `{"loopId":"ralph-a","to":1}`)
-	w.set("ralph.loop.file", `{"text":""}`)
-	v.read(v.files(turn)["file:///w/app/a%20b.txt"][0], `{"loopId":"ralph-a","before":1,"path":"a b.txt"}`)
+	w.commanded("ralph.loop.changes", `{"loopId":"ralph-a","folder":"file:///w/app","to":1}`)
+	w.loops.Set(func() { w.loops.Content = answers.FileResult{Text: new("")} })
+	v.read(v.files(turn)["file:///w/app/a%20b.txt"][0], `{"loopId":"ralph-a","folder":"file:///w/app","before":1,"path":"a b.txt"}`)
 	if got := string(v.ask("subscribe", `{"channel":"`+sessionA+`/changeset/turn/other"}`).Result); !strings.Contains(got, `"files":[],"status":"ready"`) {
 		t.Error(got)
 	}
-	w.set("ralph.loop.changes", `!{"code":-32803,"message":"no snapshots are kept"}`)
+	w.loops.Set(func() { w.loops.Errors["ralph.loop.changes"] = errors.New("no snapshots are kept") })
 	v.ask("subscribe", `{"channel":"`+turn+`"}`)
 	for {
 		if m := receive(t, v.heard); strings.Contains(string(m.Params), `"error":{"errorType":"ralph","message":"no snapshots are kept"},"status":"error"`) {
@@ -116,6 +125,7 @@ func TestNothingElseIsRead(t *testing.T) {
 	for _, uri := range []string{
 		"file:///w/app/secret", "file:///w/app/secret?%7B%22loopId%22:%22ralph-a%22,%22path%22:%22secret%22%7D",
 		"ralph-file:///w/app/secret", "ralph-file:///w/app/secret?%7B", "ralph-file:///w/app/secret?%zz", "ralph-file:///w/app/secret?%7B%22path%22:%22secret%22%7D", "",
+		"ralph-file:///w/app/secret?%7B%22loopId%22:%22ralph-b%22,%22path%22:%22secret%22%7D",
 	} {
 		params, _ := json.Marshal(object{"channel": rootChannel, "uri": uri})
 		if m := v.ask("resourceRead", string(params)); m.Error == nil || m.Error.Code != codeDenied {

@@ -271,12 +271,11 @@ func (c *client) disposeSession(id json.RawMessage, p params) *rpc.Error {
 		return rpc.Errorf(codeSession, "there is no session %s", p.Channel)
 	}
 	c.rpc.Reply(id, nil, nil)
-	if s.turn != nil || s.isCancelled {
+	if s.script.turn != nil || s.isCancelled {
 		return nil
 	}
 	delete(c.sessions, s.resource)
 	delete(c.chats, s.chat)
-	delete(c.spoken, s.agentID)
 	c.tell(rootChannel, "root/sessionRemoved", object{"channel": rootChannel, "session": s.resource})
 	return nil
 }

@@ -1,21 +1,23 @@
 package ahp
 
 import (
-	"bytes"
+	"context"
 	"crypto/subtle"
-	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/accept"
-	"github.com/ralph-lsp/ralph-lsp/server/acp"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/ahp/websocket"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 const (
@@ -29,6 +31,14 @@ const (
 
 type object = map[string]any
 
+// Loops are what windows want of loops; *service.Window implements it.
+type Loops interface {
+	service.Loops
+	Agents(ctx context.Context, folder string) answers.AgentsResult
+	Changes(ctx context.Context, p wire.ChangesParams) (answers.ChangesResult, error)
+	File(ctx context.Context, p answers.FileParams) (answers.FileResult, error)
+}
+
 // Host serves windows on this machine.
 type Host struct {
 	// Version is this program's.
@@ -37,69 +47,43 @@ type Host struct {
 	Token string
 	// Folders are those whose loops are listed.
 	Folders []string
-	// Sidecar serves an editor until in ends, as LSP does. By then no agent of it is left.
-	Sidecar func(in io.Reader, out io.Writer)
+	Loops   Loops
 	// Patience is how long a cancelled turn may have been cancelled for a message; 0: 100 ms.
 	Patience time.Duration
 
-	agent *rpc.Conn
+	ctx context.Context // ends with the host
 
 	mu       sync.Mutex
 	seq      int // of the last action
 	clients  map[*client]bool
 	sessions map[string]*session // by their resources
 	chats    map[string]*session // by those of their chats
-	spoken   map[string]*session // by the agent's ids
 	past     map[string]pastLoop // that were listed, by their resources
 	models   []any
 }
 
-// Serve serves clients until the process that started this one closes its end, or a signal ends it.
-func (h *Host) Serve(listener net.Listener, until io.Reader) error {
-	h.clients, h.sessions, h.chats, h.spoken, h.past = map[*client]bool{}, map[string]*session{}, map[string]*session{}, map[string]*session{}, map[string]pastLoop{}
+// Serve serves clients until the process that started this one closes its end. What becomes of the loops, whoever
+// made Loops says.
+func (h *Host) Serve(listener net.Listener, until io.Reader) {
+	h.clients, h.sessions, h.chats, h.past = map[*client]bool{}, map[string]*session{}, map[string]*session{}, map[string]pastLoop{}
 	h.models = []any{h.model("configured", "As configured")}
-	toAgent := rpc.NewQueue()
-	h.agent = rpc.New(rpc.WriteLine, nil, toAgent)
-	h.agent.Handle = h.fromAgent
-	agentEnds, starterEnds := make(chan error, 1), make(chan struct{})
-	go func() {
-		agent := acp.Agent{Version: h.Version, Sidecar: h.Sidecar, Native: true}
-		agentEnds <- agent.Serve(toAgent, lines(h.agent.Take))
-	}()
-	h.agent.Request("initialize", object{"protocolVersion": 1, "clientCapabilities": object{}}, func(json.RawMessage, *rpc.Error) {})
+	var cancel context.CancelFunc
+	h.ctx, cancel = context.WithCancel(context.Background())
+	defer cancel()
 	for _, folder := range h.Folders {
-		// The agent knows a folder then, and tells which agents there are: they are the models.
-		h.agent.Request("session/new", object{"cwd": folder, "mcpServers": []any{}}, func(json.RawMessage, *rpc.Error) {})
+		go func() {
+			h.Loops.Open(h.ctx, folder)
+			h.learn(h.Loops.Agents(h.ctx, folder))
+		}()
 	}
-	go func() {
-		_, _ = io.Copy(io.Discard, until)
-		close(starterEnds)
-	}()
 	go accept.Serve(listener.Accept, 2*maxClients, h.serveClient)
-
-	var err error
-	select {
-	case <-starterEnds:
-		toAgent.Close()
-		err = <-agentEnds
-	case err = <-agentEnds:
-		toAgent.Close()
-	}
+	_, _ = io.Copy(io.Discard, until)
 	_ = listener.Close()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for c := range h.clients {
 		c.conn.Close()
 	}
-	return err
-}
-
-// lines takes the lines that the agent says, in the goroutine in which it says them.
-type lines func(line []byte)
-
-func (l lines) Write(p []byte) (int, error) {
-	l(bytes.TrimSpace(p))
-	return len(p), nil
 }
 
 // allow says with which status of HTTP a client is refused. A page that a browser shows is, whatever
@@ -182,48 +166,21 @@ func (h *Host) tell(channel, method string, params object) {
 	}
 }
 
-// fromAgent takes what the agent of all sessions says and asks.
-func (h *Host) fromAgent(method string, id, params json.RawMessage) {
-	var p told
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.spoken[p.SessionID]
-	switch {
-	case method == "$/cancel_request":
-		for _, s := range h.sessions {
-			s.withdraw(string(p.RequestID))
-		}
-	case s == nil && p.Update.Kind == "config_option_update":
-		h.learn(p.Update.ConfigOptions)
-	case s == nil && id != nil:
-		h.agent.Reply(id, object{"outcome": object{"outcome": "cancelled"}}, nil)
-	case s == nil:
-	case method == "session/request_permission":
-		s.hear(func() { s.ask(id, p) })
-	case method == "session/update":
-		s.hear(func() { s.update(p.Update) })
-	}
-}
-
 func (h *Host) model(id, name string) object {
 	return object{"id": id, "provider": provider, "name": name}
 }
 
-// learn takes which agents can run loops.
-func (h *Host) learn(options []option) {
-	for _, o := range options {
-		if o.ID != "backend" {
-			continue
+// learn takes which agents can run loops: they are the models.
+func (h *Host) learn(found answers.AgentsResult) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.models = []any{h.model("configured", "As configured")}
+	for _, a := range found.Agents {
+		if a.Installed {
+			h.models = append(h.models, h.model(a.Name, a.Name))
 		}
-		h.models = nil
-		for _, choice := range o.Options {
-			h.models = append(h.models, h.model(choice.Value, choice.Name))
-		}
-		h.act(rootChannel, object{"type": "root/agentsChanged", "agents": h.agents()})
 	}
+	h.act(rootChannel, object{"type": "root/agentsChanged", "agents": h.agents()})
 }
 
 func (h *Host) agents() []any {
@@ -233,31 +190,26 @@ func (h *Host) agents() []any {
 // pastLoop is a loop that has no session yet.
 type pastLoop struct {
 	folder, title, at string
+	isLive            bool
 }
 
 // list finds the loops of all folders, and then calls done. The lock is held, and is held then.
 func (h *Host) list(done func()) {
-	type listed struct {
-		Sessions []struct{ SessionID, Cwd, Title, UpdatedAt string }
-	}
-	waits := len(h.Folders)
-	if waits == 0 {
+	folders := slices.Clone(h.Folders)
+	go func() {
+		found := map[string]pastLoop{}
+		for _, folder := range folders {
+			loops, _ := h.Loops.Known(folder, 50) // those that can't be listed are none
+			for _, l := range loops {
+				title := strings.Trim(l.Title+" · "+l.Text, " ·")
+				found[provider+":/"+l.LoopID] = pastLoop{folder, title, l.StartedAt.UTC().Format(time.RFC3339), l.Live}
+			}
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		maps.Copy(h.past, found)
 		done()
-	}
-	for _, folder := range h.Folders {
-		h.agent.Request("session/list", object{"cwd": folder}, func(result json.RawMessage, _ *rpc.Error) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			var found listed
-			_ = json.Unmarshal(result, &found)
-			for _, l := range found.Sessions {
-				h.past[provider+":/"+l.SessionID] = pastLoop{l.Cwd, l.Title, l.UpdatedAt}
-			}
-			if waits--; waits == 0 {
-				done()
-			}
-		})
-	}
+	}()
 }
 
 // know adds a folder to those whose loops are listed. The lock is held.

@@ -2,17 +2,20 @@ package ahp
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/looptest"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestIterationsAreTurns(t *testing.T) {
 	w, v := running(t)
-	w.happens("c1", "c2",
-		`{"sessionUpdate":"agent_thought_chunk","messageId":"m0","content":{"type":"text","text":"hm"}}`,
+	w.happens(`{"sessionUpdate":"agent_thought_chunk","messageId":"m0","content":{"type":"text","text":"hm"}}`,
 		`{"sessionUpdate":"agent_thought_chunk","messageId":"m0","content":{"type":"text","text":"m"}}`,
 		`{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"Look"}}`,
 		`{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":" here"}}`,
@@ -42,54 +45,51 @@ func TestIterationsAreTurns(t *testing.T) {
 	}
 }
 
-const asking = `{"loopId":"ralph-a","id":"q1","kind":"permission","toolCallId":"c1","title":"Run go test?","offers":[
-	{"title":"Deny","command":"ralph.loop.answer","arguments":[{"answer":"deny"}]},
-	{"title":"Allow once","command":"ralph.loop.answer","arguments":[{"answer":"once"}]},
-	{"title":"Allow go test in this loop","command":"ralph.loop.answer","arguments":[{"answer":"loop"}]}]}`
+var asking = ask.Question{ID: "q1", Kind: ask.Permission, CallID: "c1", Title: "Run go test?", Rule: "go test"}
 
 // asks has the agent ask, and returns where its answer comes.
-func (w *world) asks(v *window) <-chan string {
+func (w *world) asks(v *window) <-chan ask.Answer {
 	w.t.Helper()
-	w.happens("c1", "c2", calling)
+	w.happens(calling)
 	v.hears("chat/toolCallStart")
 	v.hears("chat/toolCallReady")
-	answers := make(chan string, 1)
-	w.sidecar.Request("ralph/permission", json.RawMessage(asking), func(result json.RawMessage, err *rpc.Error) {
-		if err != nil {
-			result = rpc.Raw(err.Message)
-		}
-		answers <- string(result)
-	})
+	it := w.loops.Loop("ralph-a")
+	it.Ask(asking)
 	got := v.hears("chat/toolCallReady")
-	for _, want := range []string{`"confirmationTitle":"Run go test?"`, `{"id":"0","kind":"deny","label":"Deny"},{"id":"1","kind":"approve","label":"Allow once"},{"id":"2","kind":"approve","label":"Allow go test in this loop"}`} {
+	for _, want := range []string{
+		`"confirmationTitle":"Run go test?"`,
+		`{"id":"0","kind":"deny","label":"Deny"},{"id":"1","kind":"approve","label":"Allow Once"},{"id":"2","kind":"approve","label":"Allow go test in This Loop"}`,
+	} {
 		if !strings.Contains(got, want) || strings.Contains(got, `"confirmed"`) {
 			w.t.Errorf("%s without %s", got, want)
 		}
 	}
-	return answers
+	return it.Answers
 }
 
 // Some agents ask about a call before it is told of.
 func TestACallThatIsAskedAboutFirst(t *testing.T) {
 	w, v := running(t)
-	answers := make(chan json.RawMessage, 1)
-	early := strings.Replace(asking, `"title":"Run go test?"`, `"tool":"Bash","title":"Bash go test","detail":"go test"`, 1)
-	w.sidecar.Request("ralph/permission", json.RawMessage(early), func(result json.RawMessage, _ *rpc.Error) { answers <- result })
-	w.happens("c1", "c2", calling)
+	early := asking
+	early.Tool, early.Title, early.Detail = "Bash", "Bash go test", "go test"
+	it := w.loops.Loop("ralph-a")
+	it.Ask(early)
 	for _, want := range []string{`"invocationMessage":"Bash go test"`, `"invocationMessage":"Running go test ./..."`} {
 		if want == `"invocationMessage":"Bash go test"` {
 			if got := v.hears("chat/toolCallStart"); !strings.Contains(got, `"displayName":"Bash"`) {
 				t.Error(got)
 			}
+		} else {
+			w.happens(calling)
 		}
-		if got := v.hears("chat/toolCallReady"); !strings.Contains(got, want) || !strings.Contains(got, "Allow once") {
+		if got := v.hears("chat/toolCallReady"); !strings.Contains(got, want) || !strings.Contains(got, "Allow Once") {
 			t.Errorf("%s without %s", got, want)
 		}
 	}
 	v.do(chatA, confirmed(`"approved":true,"confirmed":"user-action"`))
 	v.hears("chat/toolCallConfirmed")
-	receive(t, answers)
-	w.happens("c2", "c3", called)
+	receive(t, it.Answers)
+	w.happens(called)
 	if got := v.hears("chat/toolCallComplete"); !strings.Contains(got, `"_meta":{"toolKind":"terminal"}`) || !strings.Contains(got, "Ran go test ./...") {
 		t.Error(got)
 	}
@@ -97,7 +97,7 @@ func TestACallThatIsAskedAboutFirst(t *testing.T) {
 
 // A window makes a session for each harness that its user looks at. The others hear of one that has a turn.
 func TestASessionWithoutATurnIsNotListed(t *testing.T) {
-	w := begin(t, nil)
+	w := begin(t, looptest.New())
 	v, other := w.window("one"), w.window("two")
 	v.ask("createSession", `{"channel":"ralph:/a","provider":"ralph","workingDirectories":["file:///w/app"]}`)
 	if list := other.ask("listSessions", `{"channel":"ahp-root://"}`); string(list.Result) != `{"items":[]}` {
@@ -121,20 +121,20 @@ func confirmed(rest string) string {
 
 func TestAQuestionHasOurOptions(t *testing.T) {
 	for said, want := range map[string]string{
-		`"approved":true,"confirmed":"user-action","selectedOptionId":"2"`: `"answer":"loop"`,
-		`"approved":true,"confirmed":"user-action"`:                        `"answer":"once"`, // the least that a yes can be
-		`"approved":false,"reason":"denied","selectedOptionId":"0"`:        `"answer":"deny"`,
-		`"approved":false,"reason":"skipped"`:                              `"answer":"deny"`,
-		`"approved":true,"confirmed":"user-action","selectedOptionId":"0"`: `"answer":"deny"`, // a yes with a no
-		`"approved":true,"confirmed":"setting","selectedOptionId":"9"`:     `"answer":"deny"`,
+		`"approved":true,"confirmed":"user-action","selectedOptionId":"2"`: ask.ForLoop,
+		`"approved":true,"confirmed":"user-action"`:                        ask.Once, // the least that a yes can be
+		`"approved":false,"reason":"denied","selectedOptionId":"0"`:        ask.Deny,
+		`"approved":false,"reason":"skipped"`:                              ask.Deny,
+		`"approved":true,"confirmed":"user-action","selectedOptionId":"0"`: ask.Deny, // a yes with a no
+		`"approved":true,"confirmed":"setting","selectedOptionId":"9"`:     ask.Deny,
 	} {
 		t.Run(said, func(t *testing.T) {
 			w, v := running(t)
 			answers := w.asks(v)
 			v.do(chatA, confirmed(said))
 			v.hears("chat/toolCallConfirmed")
-			if got := receive(t, answers); !strings.Contains(got, want) {
-				t.Errorf("answered with %s", got)
+			if got := receive(t, answers); got.Kind != want {
+				t.Errorf("answered with %v", got)
 			}
 			v.do(chatA, confirmed(`"approved":true,"confirmed":"user-action"`))
 			if got := v.hears("chat/toolCallConfirmed"); !strings.Contains(got, "rejectionReason") {
@@ -157,10 +157,10 @@ func TestWhatIsApprovedBehindACancelDoesNotRun(t *testing.T) {
 	w.commanded("ralph.loop.cancel", `"when":"interrupt"`)
 	select {
 	case got := <-answers:
-		t.Errorf("it was answered with %s", got)
+		t.Errorf("it was answered with %v", got)
 	default:
 	}
-	w.happens("c2", "c3", strings.Replace(over, "promise", "interrupted", 1))
+	w.happens(strings.Replace(over, "promise", "interrupted", 1))
 	v.hears("chat/turnStarted")
 	v.hears("chat/responsePart")
 	v.hears("chat/responsePart")
@@ -183,12 +183,12 @@ func TestAMessageInsteadOfAnAnswer(t *testing.T) {
 	}
 	w.commanded("ralph.loop.steer", "Use tabs")
 	v.hears("chat/toolCallStart")
-	if got := v.hears("chat/toolCallReady"); !strings.Contains(got, "Allow once") || !strings.Contains(got, `"turnId":"ralph-1"`) {
+	if got := v.hears("chat/toolCallReady"); !strings.Contains(got, "Allow Once") || !strings.Contains(got, `"turnId":"ralph-1"`) {
 		t.Error(got)
 	}
 	v.do(chatA, strings.Replace(confirmed(`"approved":true,"confirmed":"user-action","selectedOptionId":"1"`), "t1", "ralph-1", 1))
-	if got := receive(t, answers); !strings.Contains(got, `"answer":"once"`) {
-		t.Errorf("answered with %s", got)
+	if got := receive(t, answers); got.Kind != ask.Once {
+		t.Errorf("answered with %v", got)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestSteering(t *testing.T) {
 	v.do(chatA, `{"type":"chat/pendingMessageSet","kind":"steering","id":"p1","message":{"text":"Use tabs","origin":{"kind":"user"}}}`)
 	v.hears("chat/pendingMessageSet")
 	w.commanded("ralph.loop.steer", "Use tabs")
-	w.happens("c1", "c2", `{"sessionUpdate":"_ralph/guidance","guidanceId":"g","state":"sent","text":"told"}`, `{"sessionUpdate":"_ralph/guidance","guidanceId":"g","state":"delivered","text":"heard"}`)
+	w.happens(`{"sessionUpdate":"_ralph/guidance","guidanceId":"g","state":"sent","text":"told"}`, `{"sessionUpdate":"_ralph/guidance","guidanceId":"g","state":"delivered","text":"heard"}`)
 	v.hears("chat/responsePart")
 	if got := v.hears("chat/pendingMessageRemoved"); !strings.Contains(got, `"id":"p1","kind":"steering"`) {
 		t.Error(got)
@@ -212,14 +212,16 @@ func TestSteering(t *testing.T) {
 func TestAQuestionThatIsWithdrawn(t *testing.T) {
 	w, v := running(t)
 	w.asks(v)
-	w.sidecar.Notify("$/cancelRequest", json.RawMessage(`{"id":1}`))
+	w.loops.Loop("ralph-a").Ask()
 	v.hears("chat/toolCallConfirmed")
-	w.happens("c2", "c3", called)
+	w.happens(called)
 	v.hears("chat/toolCallComplete")
 }
 
 func TestALoopThatDoesNotStart(t *testing.T) {
-	w := begin(t, map[string]string{"ralph.loop.start": `!{"code":-32602,"message":"--max-iterations has to be a number","data":{}}`})
+	loops := looptest.New()
+	loops.Errors["ralph.loop.start"] = errors.New("--max-iterations has to be a number")
+	w := begin(t, loops)
 	v := w.window("one")
 	v.ask("createSession", `{"channel":"ralph:/a","provider":"ralph","workingDirectories":["file:///w/app"]}`)
 	v.ask("subscribe", `{"channel":"`+chatA+`"}`)
@@ -231,7 +233,7 @@ func TestALoopThatDoesNotStart(t *testing.T) {
 }
 
 func TestWhatIsAttached(t *testing.T) {
-	w := begin(t, nil)
+	w := begin(t, looptest.New())
 	v := w.window("one")
 	v.ask("createSession", `{"channel":"ralph:/a","provider":"ralph","workingDirectories":["file:///w/app"]}`)
 	v.do(chatA, strings.Replace(turnStarted("t1", "See"), `"origin"`, `"attachments":[
@@ -255,7 +257,7 @@ func TestWindowsThatGo(t *testing.T) {
 		t.Error(got)
 	}
 	two.hears("chat/turnStarted")
-	w.happens("c1", "c2", calling)
+	w.happens(calling)
 	v.hears("chat/toolCallStart")
 	two.hears("chat/toolCallStart")
 	two.rpc.Notify("dispatchAction", json.RawMessage(`"`+strings.Repeat("x", rpc.MaxMessage)+`"`)) // ends its connection alone
@@ -270,10 +272,11 @@ func TestWindowsThatGo(t *testing.T) {
 
 // A loop of the past is a session with all its turns.
 func TestALoopOfThePast(t *testing.T) {
-	w := begin(t, map[string]string{
-		"ralph.loop.history": `{"loops":[{"loopId":"ralph-a","title":"app","text":"2/5 · $0.93","folder":"file:///w/app","startedAt":"2026-11-23T09:33:08Z"}]}`,
-		"ralph.loop.read":    `{"updates":[{"sessionUpdate":"user_message_chunk","messageId":"prompt","content":{"type":"text","text":"Mend it"}},` + strings.Join([]string{begun, calling, called, second, over}, ",") + `],"cursor":"c9"}`,
-	})
+	loops := looptest.New()
+	loops.Listed = []wire.LoopStatus{{LoopID: "ralph-a", Title: "app", Summary: wire.Summary{Text: "2/5 · $0.93"}}}
+	prompt := `{"sessionUpdate":"user_message_chunk","messageId":"prompt","content":{"type":"text","text":"Mend it"}}`
+	loops.Stories["ralph-a"] = []string{prompt, begun, calling, called, second, over}
+	w := begin(t, loops)
 	v := w.window("one")
 	if list := v.ask("listSessions", `{"channel":"ahp-root://"}`); !strings.Contains(string(list.Result), `"resource":"ralph:/ralph-a"`) || !strings.Contains(string(list.Result), "$0.93") {
 		t.Fatalf("%s", list.Result)
@@ -294,7 +297,7 @@ func TestALoopOfThePast(t *testing.T) {
 }
 
 func TestWhoMayConnect(t *testing.T) {
-	w := begin(t, nil)
+	w := begin(t, looptest.New())
 	for name, c := range map[string]struct {
 		target string
 		lines  []string
@@ -328,7 +331,7 @@ func TestWhoMayConnect(t *testing.T) {
 }
 
 func TestAClientOfAnotherVersion(t *testing.T) {
-	w := begin(t, nil)
+	w := begin(t, looptest.New())
 	ws, err := w.connect("Host: " + w.address)
 	if err != nil {
 		t.Fatal(err)
@@ -364,11 +367,9 @@ func TestAClientOfAnotherVersion(t *testing.T) {
 func TestWhatVSCodeSays(t *testing.T) {
 	for _, name := range []string{"start-approve-cancel", "message-while-a-question-waits", "steer-reload-reopen"} {
 		t.Run(name, func(t *testing.T) {
-			w := begin(t, map[string]string{"ralph.loop.start": `{"loopId":"ralph-a"}`, "ralph.loop.read": `{"updates":[` + begun + `],"cursor":"c1"}`, "ralph.loop.status": whole})
-			go func() {
-				for range w.asked {
-				}
-			}()
+			loops := looptest.New()
+			loops.Begins = []string{begun}
+			w := begin(t, loops)
 			data, err := os.ReadFile("testdata/" + name + ".jsonl")
 			if err != nil {
 				t.Fatal(err)

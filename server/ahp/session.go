@@ -5,12 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/server/acp"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // What a session's status consists of.
@@ -24,26 +24,26 @@ const (
 
 // session is a loop as windows show it, with one chat. All is guarded by the host's lock.
 type session struct {
-	*Host
-	resource, chat string
-	folder         string
-	loopID         string // "": none has begun
-	agentID        string // its name in the conversation with the agent; "" before the first turn
-	title          string
-	created, since string
-	isRead, failed bool
-	isListed       bool // windows were told of it: a turn began
+	host            *Host
+	loop            *service.Session
+	resource, chat  string
+	folder          string
+	loopID          string // "": none has begun
+	isKnown, isLive bool   // its loop's story is, or its loop ran here; the loop ran when it was listed
+	title           string
+	created, since  string
+	isRead, failed  bool
+	isListed        bool // windows were told of it: a turn began
 
-	turns   []object
-	turn    *turn // under way
-	count   int   // of the turns that are ours
-	calls   map[string]*call
+	script  *transcript
 	worked  map[string]work // in turns, by their ids
-	isReady func()          // waits for the agent's settings
 	reading []func()
+	prompts int // that were sent
+	shown   int // iterations
+	words   int // messages of our own
 	// isCancelled says that a turn was, and that it isn't known yet whether for a message.
 	isCancelled bool
-	unheard     []func() // what the agent says meanwhile
+	unheard     []func() // what the loop says meanwhile
 
 	steering *pending
 	queued   []*pending
@@ -103,22 +103,24 @@ func sessionOf(channel string) string {
 }
 
 func (h *Host) addSession(resource, folder string) *session {
-	s := &session{Host: h, resource: resource, chat: chatPrefix + base64.RawURLEncoding.EncodeToString([]byte(resource)), folder: folder, title: "Ralph loop", created: now(), since: now(), calls: map[string]*call{}, worked: map[string]work{}}
+	s := &session{host: h, resource: resource, chat: chatPrefix + base64.RawURLEncoding.EncodeToString([]byte(resource)), folder: folder, title: "Ralph loop", created: now(), since: now(), worked: map[string]work{}}
+	s.script = &transcript{show: s.show, changed: s.changed, calls: map[string]*call{}}
+	s.loop = service.NewSession(h.ctx, h.Loops, s, folder, "ralph-lsp ahp")
 	h.sessions[s.resource], h.chats[s.chat] = s, s
 	return s
 }
 
 // isOf makes it the session of a loop that there was before.
 func (s *session) isOf(l pastLoop, loopID string) {
-	s.loopID, s.title, s.created, s.since, s.isRead, s.isListed = loopID, l.title, l.at, l.at, true, true
+	s.loopID, s.title, s.created, s.since, s.isRead, s.isListed, s.isLive = loopID, l.title, l.at, l.at, true, true, l.isLive
 }
 
 func (s *session) status() int {
 	status := statusIdle
 	switch {
-	case s.turn != nil && s.turn.asks():
+	case s.script.turn != nil && s.script.turn.asks():
 		status = statusAsks
-	case s.turn != nil:
+	case s.script.turn != nil:
 		status = statusRunning
 	case s.failed:
 		status = statusError
@@ -149,9 +151,9 @@ func (s *session) state() any {
 
 func (s *session) chatState() any {
 	state := s.chatSummary()
-	state["turns"] = append([]object{}, s.turns...)
-	if s.turn != nil {
-		state["activeTurn"] = s.turn.state()
+	state["turns"] = append([]object{}, s.script.turns...)
+	if s.script.turn != nil {
+		state["activeTurn"] = s.script.turn.state()
 	}
 	if s.steering != nil {
 		state["steeringMessage"] = s.steering
@@ -168,36 +170,35 @@ func (s *session) changed() {
 		return
 	}
 	s.since = now()
-	s.act(s.resource, object{"type": "session/chatUpdated", "chat": s.chat, "changes": object{"title": s.title, "status": s.status(), "modifiedAt": s.since}})
+	s.host.act(s.resource, object{"type": "session/chatUpdated", "chat": s.chat, "changes": object{"title": s.title, "status": s.status(), "modifiedAt": s.since}})
 	if !s.isListed {
 		s.isListed = true
-		s.tell(rootChannel, "root/sessionAdded", object{"channel": rootChannel, "summary": s.summary()})
+		s.host.tell(rootChannel, "root/sessionAdded", object{"channel": rootChannel, "summary": s.summary()})
 		return
 	}
-	s.tell(rootChannel, "root/sessionSummaryChanged", object{"channel": rootChannel, "session": s.resource,
+	s.host.tell(rootChannel, "root/sessionSummaryChanged", object{"channel": rootChannel, "session": s.resource,
 		"changes": object{"title": s.title, "status": s.status(), "modifiedAt": s.since}})
 }
 
 // whenRead reads the loop of a session that this host hasn't seen run, and then calls done. It returns
 // false when there is nothing to read.
 func (s *session) whenRead(done func()) bool {
-	if s.loopID == "" || s.agentID != "" && s.reading == nil {
+	if s.loopID == "" || s.isKnown && s.reading == nil {
 		return false
 	}
 	s.reading = append(s.reading, done)
-	if s.agentID != "" {
+	if s.isKnown {
 		return true
 	}
-	s.isNamed(s.loopID)
-	s.demand("session/load", object{"sessionId": s.loopID, "cwd": s.folder, "mcpServers": []any{}}, func(result json.RawMessage, _ *rpc.Error) {
-		var found struct {
-			Meta acp.Meta `json:"_meta"`
-		}
-		if _ = json.Unmarshal(result, &found); found.Meta.Ralph.Live == nil || !*found.Meta.Ralph.Live {
-			s.endTurn("complete", nil)
+	s.isKnown, s.script.isPast = true, true
+	s.loop.TakeUp(s.loopID, s.isLive, true, func() {
+		s.host.mu.Lock()
+		defer s.host.mu.Unlock()
+		if !s.isLive {
+			s.script.endTurn("complete", nil)
 		}
 		all := s.reading
-		s.reading = nil
+		s.reading, s.script.isPast = nil, false
 		for _, done := range all {
 			done()
 		}
@@ -205,33 +206,30 @@ func (s *session) whenRead(done func()) bool {
 	return true
 }
 
-// isNamed notes the agent's name for the session.
-func (s *session) isNamed(id string) { s.agentID, s.spoken[id] = id, s }
-
 // do does what a user did in the chat. It returns why it isn't done, and what follows when all have
 // heard of it.
 func (s *session) do(a action) (rejection string, after func()) {
 	nothing := func() {}
 	switch a.Type {
 	case "chat/turnStarted":
-		if s.turn != nil || s.isCancelled {
+		if s.script.turn != nil || s.isCancelled {
 			return "a turn is under way", nothing
 		}
 		s.failed = false
-		s.turn = newTurn(a.TurnID, cmp.Or(a.StartedAt, now()), a.Message)
+		s.script.turn = newTurn(a.TurnID, cmp.Or(a.StartedAt, now()), a.Message)
 		return "", func() { s.changed(); s.prompt() }
 	case "chat/turnCancelled":
-		if s.turn == nil || s.turn.id != a.TurnID {
+		if s.script.turn == nil || s.script.turn.id != a.TurnID {
 			return "that turn is over", nothing
 		}
 		s.isCancelled = true
-		s.keepTurn("cancelled", nil)
+		s.script.keepTurn("cancelled", nil)
 		return "", func() {
 			s.changed()
-			time.AfterFunc(cmp.Or(s.Patience, 100*time.Millisecond), s.decide)
+			time.AfterFunc(cmp.Or(s.host.Patience, 100*time.Millisecond), s.decide)
 		}
 	case "chat/toolCallConfirmed":
-		return s.confirm(a)
+		return s.script.confirm(a)
 	case "chat/pendingMessageSet":
 		p := &pending{a.ID, a.Message}
 		if a.Kind == "steering" {
@@ -265,7 +263,7 @@ func without(all []*pending, id string) (rest []*pending) {
 func (s *session) hearPending(p *pending) {
 	switch {
 	case s.isCancelled: // decide knows what for
-	case s.turn == nil:
+	case s.script.turn == nil:
 		s.begin(p.Message, p)
 		s.prompt()
 	default:
@@ -273,34 +271,31 @@ func (s *session) hearPending(p *pending) {
 	}
 }
 
-// begin begins a turn of ours.
+// begin begins a turn of ours, which may be for a message that waited.
 func (s *session) begin(m message, of *pending) {
-	s.count++
-	s.turn = newTurn("ralph-"+strconv.Itoa(s.count), now(), m)
-	started := object{"type": "chat/turnStarted", "turnId": s.turn.id, "startedAt": s.turn.since, "message": m}
-	if of != nil {
-		started["queuedMessageId"] = of.ID
-		if s.steering != nil && s.steering.ID == of.ID {
-			s.steering = nil
-		}
-		s.queued = without(s.queued, of.ID)
+	if of == nil {
+		s.script.begin(m, "")
+		return
 	}
-	s.show(started)
-	s.changed()
+	if s.steering != nil && s.steering.ID == of.ID {
+		s.steering = nil
+	}
+	s.queued = without(s.queued, of.ID)
+	s.script.begin(m, of.ID)
 }
 
 // show does an action in the chat, unless nobody can have seen it yet.
 func (s *session) show(action object) {
 	if s.reading == nil {
-		s.act(s.chat, action)
+		s.host.act(s.chat, action)
 	}
 }
 
 // decide ends the loop whose turn was cancelled, unless that was for a message: a window that sends one
 // while a question is open cancels the turn first.
 func (s *session) decide() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.host.mu.Lock()
+	defer s.host.mu.Unlock()
 	p := s.steering
 	if p == nil && len(s.queued) > 0 {
 		p = s.queued[0]
@@ -308,17 +303,14 @@ func (s *session) decide() {
 	s.isCancelled = false
 	switch {
 	case p == nil:
-		s.agent.Notify("session/cancel", object{"sessionId": s.agentID})
-	case s.agentID == "": // nothing has begun
-		s.begin(p.Message, p)
-		s.prompt()
+		s.loop.Interrupt()
 	default:
 		s.begin(p.Message, p)
-		s.turn.hasIteration = true
+		s.script.turn.hasIteration = true
 		s.steer(p)
-		for _, c := range s.calls { // what is still to be answered
+		for _, c := range s.script.calls { // what is still to be answered
 			if c.ask != nil {
-				s.put(c)
+				s.script.put(c)
 			}
 		}
 	}
@@ -329,7 +321,7 @@ func (s *session) decide() {
 	}
 }
 
-// hear hears what the agent says, once it is known what a cancelled turn was cancelled for.
+// hear hears what the loop says, once it is known what a cancelled turn was cancelled for.
 func (s *session) hear(what func()) {
 	if s.isCancelled {
 		s.unheard = append(s.unheard, what)
@@ -340,17 +332,30 @@ func (s *session) hear(what func()) {
 
 // steer tells the agents of the loop something. A command is carried out beside them.
 func (s *session) steer(p *pending) {
-	if strings.HasPrefix(p.Message.read().Text, "/") {
-		s.request("session/prompt", p.Message, func(json.RawMessage, *rpc.Error) { s.isHeard(p) })
-		return
+	text := p.Message.text()
+	switch {
+	case strings.HasPrefix(text, "/"):
+		s.loop.Prompt(text, wire.StartParams{}, func(service.Outcome) { s.locked(func() { s.isHeard(p) }) })
+	case !s.loop.IsBusy():
+		s.promptWith(text, wire.StartParams{})
+		s.isHeard(p)
+	default:
+		s.loop.Steer(text, func(_ string, err error) { // it is heard when the agent has read it
+			if err != nil {
+				s.locked(func() {
+					s.promptWith(text, wire.StartParams{})
+					s.isHeard(p)
+				})
+			}
+		})
 	}
-	s.request("_session/steering", p.Message, func(result json.RawMessage, _ *rpc.Error) {
-		var said struct{ Outcome string }
-		if _ = json.Unmarshal(result, &said); said.Outcome != "injected" { // else it is heard when the agent has read it
-			s.request("session/prompt", p.Message, s.answered)
-			s.isHeard(p)
-		}
-	})
+}
+
+// locked does something with the lock held.
+func (s *session) locked(do func()) {
+	s.host.mu.Lock()
+	defer s.host.mu.Unlock()
+	do()
 }
 
 // isHeard takes a message off the list of those that wait.
@@ -363,77 +368,65 @@ func (s *session) isHeard(p *pending) {
 	s.show(object{"type": "chat/pendingMessageRemoved", "kind": kind, "id": p.ID})
 }
 
-// request has the agent do something with a message. What comes of it is told with the lock held.
-func (s *session) request(method string, m message, answered func(json.RawMessage, *rpc.Error)) {
+// text is a message as a person would type it: files are named.
+func (m message) text() string {
 	said := m.read()
-	blocks := []any{object{"type": "text", "text": said.Text}}
-	for _, a := range said.Attachments {
+	text := said.Text
+	for i, a := range said.Attachments {
 		if u, err := url.Parse(a.URI); err == nil && u.Scheme == "vscode-agent-host" { // a diff's, of that file
 			a.URI = "file://" + u.EscapedPath()
 		}
-		if a.URI != "" {
-			blocks = append(blocks, object{"type": "text", "text": " "}, object{"type": "resource_link", "uri": a.URI, "name": a.Label})
+		if a.URI == "" {
+			continue
 		}
+		path, err := wire.PathOf(a.URI)
+		if err != nil {
+			path = a.URI
+		}
+		if i == 0 {
+			text += "\n\n"
+		}
+		text += " @" + path
 	}
-	s.demand(method, object{"sessionId": s.agentID, "prompt": blocks}, answered)
-}
-
-// demand is a request to the agent, which is answered with the lock held.
-func (s *session) demand(method string, params any, answered func(json.RawMessage, *rpc.Error)) {
-	s.agent.Request(method, params, func(result json.RawMessage, err *rpc.Error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		answered(result, err)
-	})
+	return strings.TrimSpace(text)
 }
 
 // prompt starts what the message of the turn under way asks for: a loop, or a command.
 func (s *session) prompt() {
-	t := s.turn
-	begin := func(_ json.RawMessage, err *rpc.Error) {
-		switch {
-		case err != nil:
-			s.answered(nil, err)
-		case s.turn == t: // else it was cancelled before anything began
-			s.request("session/prompt", t.message, s.answered)
-		}
+	var p wire.StartParams
+	if model := s.script.turn.message.read().Model.ID; model != "configured" {
+		p.Backend = model
 	}
-	choose := func() {
-		if model := t.message.read().Model.ID; model != "" {
-			s.demand("session/set_config_option", object{"sessionId": s.agentID, "configId": "backend", "value": model}, begin)
-			return
-		}
-		begin(nil, nil)
-	}
-	if s.agentID != "" {
-		choose()
-		return
-	}
-	s.isReady = choose // once the agent knows which agents there are
-	s.demand("session/new", object{"cwd": s.folder, "mcpServers": []any{}}, func(result json.RawMessage, err *rpc.Error) {
-		var made struct{ SessionID string }
-		if _ = json.Unmarshal(result, &made); err != nil {
-			s.answered(nil, err)
-			return
-		}
-		s.isNamed(made.SessionID)
+	s.promptWith(s.script.turn.message.text(), p)
+}
+
+func (s *session) promptWith(text string, p wire.StartParams) {
+	s.isKnown = true
+	s.prompts++
+	number := s.prompts
+	s.loop.Prompt(text, p, func(o service.Outcome) {
+		s.locked(func() {
+			s.hear(func() {
+				if number == s.prompts { // else its loop's end was told, and another turn has begun
+					s.answered(o)
+				}
+			})
+		})
 	})
 }
 
 // answered ends the turn whose loop, or command, is over.
-func (s *session) answered(_ json.RawMessage, err *rpc.Error) {
-	s.hear(func() {
-		if err != nil {
-			s.failed = true
-			s.endTurn("error", object{"errorType": "ralph", "message": err.Message})
-		}
-		s.isOver()
-	})
+func (s *session) answered(o service.Outcome) {
+	if o.Err != nil && !o.Cancelled {
+		s.failed = true
+		s.script.endTurn("error", object{"errorType": "ralph", "message": o.Err.Error()})
+	}
+	s.isOver()
 }
 
 // isOver ends the turn under way with its loop: what waited for that is heard, or never will be.
 func (s *session) isOver() {
-	s.endTurn("complete", nil)
+	s.script.endTurn("complete", nil)
 	s.refreshAll()
 	if s.steering != nil {
 		s.isHeard(s.steering)

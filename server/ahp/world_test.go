@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/looptest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // patience bounds every wait: only what hangs takes longer.
@@ -19,96 +21,43 @@ const patience = proctest.Patience
 
 const token = "0123456789abcdef"
 
-// world is a host, and a sidecar that the test plays.
+// world is a host, and loops that the test plays.
 type world struct {
 	t       *testing.T
 	host    *Host
 	address string
 	stop    func()
-	ended   chan error
-
-	sidecar *rpc.Conn
-	mu      sync.Mutex
-	results map[string]string
-	asked   chan rpc.Message // commands of the sidecar
+	ended   chan struct{}
+	loops   *looptest.Loops
 }
 
-// begin begins one, with what the sidecar's commands result in: JSON, or an error after a "!".
-func begin(t *testing.T, results map[string]string) *world {
+// begin begins one.
+func begin(t *testing.T, loops *looptest.Loops) *world {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	starter, closing := io.Pipe()
-	w := &world{t: t, address: listener.Addr().String(), ended: make(chan error, 1), results: results, asked: make(chan rpc.Message, 100)}
+	loops.Found.Agents = []answers.AgentInfo{{Name: "pi", Text: "pi 0.80", Installed: true}, {Name: "claude", Text: "no"}}
+	w := &world{t: t, address: listener.Addr().String(), ended: make(chan struct{}), loops: loops}
 	w.stop = sync.OnceFunc(func() { _ = closing.Close() })
-	isUp := make(chan struct{})
-	w.host = &Host{Version: "test", Token: token, Folders: []string{"/w/app"}, Patience: 100 * time.Millisecond, Sidecar: func(in io.Reader, out io.Writer) {
-		says := rpc.NewQueue()
-		defer says.Close()
-		go func() { _, _ = io.Copy(out, says) }()
-		w.sidecar = rpc.New(rpc.WriteFrame, nil, says)
-		w.sidecar.Handle = w.command
-		close(isUp)
-		_, _ = io.Copy(&rpc.Heard{Take: w.sidecar.Take}, in)
-	}}
-	go func() { w.ended <- w.host.Serve(listener, starter) }()
-	<-isUp
+	w.host = &Host{Version: "test", Token: token, Folders: []string{"/w/app"}, Patience: 100 * time.Millisecond, Loops: loops}
+	go func() {
+		defer close(w.ended)
+		w.host.Serve(listener, starter)
+	}()
 	t.Cleanup(func() {
 		w.stop()
-		if err := receive(t, w.ended); err != nil {
-			t.Error(err)
-		}
+		receive(t, w.ended)
 	})
 	return w
 }
 
-// command is what the sidecar does when an editor commands something.
-func (w *world) command(method string, id, params json.RawMessage) {
-	if method != "workspace/executeCommand" {
-		w.sidecar.Reply(id, object{}, nil)
-		return
-	}
-	var p struct {
-		Command   string
-		Arguments []json.RawMessage
-	}
-	_ = json.Unmarshal(params, &p)
-	w.mu.Lock()
-	result := w.results[p.Command]
-	w.mu.Unlock()
-	switch p.Command {
-	case "ralph.agents.list":
-		result = `{"agents":[{"name":"pi","text":"pi 0.80","installed":true},{"name":"claude","text":"no","installed":false}]}`
-	case "ralph.hats", "ralph.loop.status", "ralph.loop.history", "ralph.loop.read", "ralph.loop.outline":
-	default:
-		w.asked <- rpc.Message{Method: p.Command, Params: p.Arguments[0]}
-	}
-	if result, failed := strings.CutPrefix(result, "!"); failed {
-		var err rpc.Error
-		_ = json.Unmarshal([]byte(result), &err)
-		w.sidecar.Reply(id, nil, &err)
-		return
-	}
-	if result == "" {
-		result = "{}"
-	}
-	w.sidecar.Reply(id, json.RawMessage(result), nil)
-}
-
-// set has a command result in something else from now on.
-func (w *world) set(command, result string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.results[command] = result
-}
-
 func (w *world) commanded(command, argument string) {
 	w.t.Helper()
-	m := receive(w.t, w.asked)
-	if m.Method != command || !strings.Contains(string(m.Params), argument) {
-		w.t.Fatalf("it commands %s %s, not %s %s", m.Method, m.Params, command, argument)
+	if asked := receive(w.t, w.loops.Asked); !strings.HasPrefix(asked, command+" ") || !strings.Contains(asked, argument) {
+		w.t.Fatalf("it commands %s, not %s %s", asked, command, argument)
 	}
 }
 
@@ -116,17 +65,13 @@ func (w *world) commanded(command, argument string) {
 func (w *world) quiet(after *window) {
 	w.t.Helper()
 	after.ask("ping", `{}`)
-	select {
-	case m := <-w.asked:
-		w.t.Fatalf("it commands %s %s", m.Method, m.Params)
-	default:
+	if len(w.loops.Asked) > 0 {
+		w.t.Fatalf("it commands %s", <-w.loops.Asked)
 	}
 }
 
 // happens tells what happened to the loop.
-func (w *world) happens(after, cursor string, updates ...string) {
-	w.sidecar.Notify("ralph/update", json.RawMessage(fmt.Sprintf(`{"loopId":"ralph-a","after":%q,"cursor":%q,"updates":[%s]}`, after, cursor, strings.Join(updates, ","))))
-}
+func (w *world) happens(updates ...string) { w.loops.Loop("ralph-a").Tell(updates...) }
 
 func receive[T any](t *testing.T, from <-chan T) (v T) {
 	t.Helper()
@@ -231,7 +176,6 @@ const (
 	over     = `{"sessionUpdate":"_ralph/end","stopReason":"promise","text":"done: DONE after 2 iterations"}`
 	calling  = `{"sessionUpdate":"tool_call","toolCallId":"c1","name":"bash","title":"go test ./...","kind":"execute","status":"in_progress","rawInput":{"command":"go test ./..."}}`
 	called   = `{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed","content":[{"type":"content","content":{"type":"text","text":"FAIL"}}]}`
-	whole    = `{"loops":[{"loopId":"ralph-a","last":{"rows":[{"label":"Result","text":"done"}],"commands":[]}}]}`
 )
 
 func turnStarted(id, text string) string {
@@ -241,10 +185,9 @@ func turnStarted(id, text string) string {
 // running is a window in which a loop is under way, in its first iteration.
 func running(t *testing.T) (*world, *window) {
 	t.Helper()
-	w := begin(t, map[string]string{
-		"ralph.loop.start": `{"loopId":"ralph-a","state":"starting"}`, "ralph.loop.read": `{"updates":[` + begun + `],"cursor":"c1"}`,
-		"ralph.loop.status": whole, "ralph.loop.steer": `{"text":"the next run is told"}`,
-	})
+	loops := looptest.New()
+	loops.Begins, loops.Texts["ralph.loop.steer"] = []string{begun}, "the next run is told"
+	w := begin(t, loops)
 	v := w.window("one")
 	v.ask("createSession", `{"channel":"ralph:/a","provider":"ralph","workingDirectories":["file:///w/app"]}`)
 	v.ask("subscribe", `{"channel":"ralph:/a"}`)

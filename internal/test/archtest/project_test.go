@@ -108,10 +108,10 @@ var picture = Rules{
 		"server/stdio":             {"backends", "internal/regular", "server", "service"},
 		"server":                   {"server/transcript", "internal/control", "keeper/client", "keeper", "backends/reaper", "server/remote", "server/folders", "server/permission", "service", "server/session", "server/findings", "server/refusal", "server/turns", "loop/engine/setup", "loop/ask", "internal/caller", "workspace/worktree", "loopstate/journal", "loop/verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "workspace/changes", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths"},
 		"server/acp/rpc":           {},
-		"server/acp":               {"server/acp/rpc", "loop", "loop/verify", "wire", "wire/answers"},
+		"server/acp":               {"server/acp/rpc", "service", "loop", "loop/ask", "loop/verify", "wire", "wire/answers"},
 		"server/mcp":               {"server/acp/rpc", "wire", "wire/answers"},
 		"server/ahp/websocket":     {},
-		"server/ahp":               {"internal/accept", "loop", "server/acp", "server/acp/rpc", "server/ahp/websocket", "wire", "wire/answers"},
+		"server/ahp":               {"internal/accept", "service", "loop", "loop/ask", "server/acp/rpc", "server/ahp/websocket", "wire", "wire/answers"},
 		"cmd/ralph-lsp":            {"service", "keeper/door", "internal/regular", "loop/plan", "cmd/internal/note", "cmd/internal/orchestrator", "server/mcp", "loop/engine/setup", "server/acp", "server/ahp", "loop/ask", "loopstate/registry", "internal/caller", "cmd/internal/clean", "internal/cli", "cmd/internal/demo", "internal/emit", "internal/terminal", "cmd/internal/top", "cmd/internal/window", "keeper", "keeper/client", "internal/notify", "workspace/worktree", "internal/paths", "loop/agents", "workspace/changes", "loop/hats", "server/stdio", "loopstate/journal", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "internal/limits", "internal/tell", "stream/decode"},
 		"fleet/livelog":            {},
 		"fleet/ledger":             {"internal/tell"},
@@ -125,6 +125,7 @@ var picture = Rules{
 		"fleet/e2e":                {"fleet", "fleet/natsbus", "wire", "internal/..."},
 		"e2e/...":                  {"internal/..."},
 		"internal/test/clienttest": {"loopstate/journal", "server/client", "wire"},
+		"internal/test/looptest":   {"loopstate/journal", "loop", "loop/ask", "service", "wire", "wire/answers"},
 		"internal/test/reads":      {"loop/agents", "workspace/changes", "config", "history", "loop/ask", "loop/engine/setup", "loop/start", "loopstate", "loop/plan", "sandbox", "stream", "loop/verify", "workspace/worktree"},
 		"internal/test/walltest":   {"sandbox"},
 		"fleet/internal/handles":   {"loop/engine/setup", "fleet", "fleet/natsbus", "loop/engine", "loop", "loop/ask", "loopstate", "backends", "history", "stream", "stream/decode", "wire"},
@@ -150,9 +151,7 @@ const (
 
 // bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
 // number; lines are rounded up to hundreds.
-var bars = Bars{Methods: 40, Fields: 30, Lines: 4000, Excused: map[string]int{
-	"server/acp.session": 59, "server/ahp.session": 53,
-}}
+var bars = Bars{Methods: 40, Fields: 30, Lines: 4000}
 
 const root = "../../.."
 

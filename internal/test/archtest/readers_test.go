@@ -8,7 +8,6 @@ import (
 
 // readers are the packages that read updates past the one decoder, and why they may.
 var readers = map[string]string{
-	"server/ahp":        "it reads the Agent Client Protocol, which has that key too",
 	"fleet/livelog":     "it writes a note in the place of a line that is too long, and knows no room of the loop's",
 	"stream/decode":     "it reads what agents say in that protocol",
 	"internal/test/...": "clients as others write them",

@@ -1,6 +1,5 @@
-// Package rpc is one side of a conversation in JSON-RPC 2.0, as agents in this program have it with
-// their clients and with the sidecar. conn.go is the conversation, frame.go how its messages are told apart,
-// and sidecar.go the conversation of which we are the editor.
+// Package rpc is one side of a conversation in JSON-RPC 2.0, as this program has it with clients of other protocols than LSP.
+// conn.go is the conversation, and frame.go how its messages are told apart.
 package rpc
 
 import (
@@ -123,6 +122,13 @@ func (c *Conn) send(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = c.write(c.out, data)
+}
+
+// Close says nothing more: the other side is gone.
+func (c *Conn) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out = io.Discard
 }
 
 // Request asks the other side; answered gets what comes, never if nothing does. It returns the

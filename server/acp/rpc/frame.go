@@ -4,11 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
-	"strings"
-	"sync"
 )
 
 // MaxMessage bounds a message, in bytes. A longer one is skipped, and its conversation goes on.
@@ -49,82 +45,4 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 func WriteLine(w io.Writer, message []byte) error {
 	_, err := w.Write(append(message, '\n'))
 	return err
-}
-
-// WriteFrame writes a message to the sidecar, in the same process, as LSP has it.
-func WriteFrame(w io.Writer, message []byte) error {
-	_, err := fmt.Fprintf(w, "Content-Length: %d\r\n\r\n%s", len(message), message)
-	return err
-}
-
-// Heard takes what the sidecar says, in the goroutine in which it says it: a pipe would be a detour.
-type Heard struct {
-	Take   func(message []byte)
-	unread []byte
-}
-
-func (h *Heard) Write(p []byte) (int, error) {
-	h.unread = append(h.unread, p...)
-	rest := h.unread
-	for {
-		head, body, isWhole := bytes.Cut(rest, []byte("\r\n\r\n"))
-		if !isWhole {
-			break
-		}
-		length, err := strconv.Atoi(strings.TrimPrefix(string(head), "Content-Length: "))
-		if err != nil {
-			return 0, err
-		}
-		if len(body) < length {
-			break
-		}
-		h.Take(body[:length])
-		rest = body[length:]
-	}
-	h.unread = append(h.unread[:0], rest...)
-	return len(p), nil
-}
-
-// Queue is a pipe in memory that never makes its writer wait: who says something while being told
-// something must not.
-type Queue struct {
-	mu     sync.Mutex
-	news   sync.Cond
-	unread bytes.Buffer
-	closed bool
-}
-
-// NewQueue makes one that is empty.
-func NewQueue() *Queue {
-	q := &Queue{}
-	q.news.L = &q.mu
-	return q
-}
-
-func (q *Queue) Write(p []byte) (int, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	defer q.news.Signal()
-	if q.closed {
-		return 0, io.ErrClosedPipe
-	}
-	return q.unread.Write(p)
-}
-
-// Read waits for something to read, or for the end.
-func (q *Queue) Read(p []byte) (int, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for q.unread.Len() == 0 && !q.closed {
-		q.news.Wait()
-	}
-	return q.unread.Read(p)
-}
-
-// Close lets the reader come to the end; nothing is written behind that.
-func (q *Queue) Close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.news.Broadcast()
 }

@@ -1,0 +1,261 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+// TakeUp makes the session one of a loop that there was before, "" for none, and tells its story if it is to be shown. One that runs
+// is followed. told is called behind the story.
+func (s *Session) TakeUp(loopID string, isLive, isReplay bool, told func()) {
+	s.order(func() {
+		s.mu.Lock()
+		f, inTurn := s.following, s.turn != nil
+		if s.loopID = loopID; f == nil {
+			s.cursor, s.agent = "", ""
+		}
+		s.mu.Unlock()
+		switch {
+		case loopID == "", inTurn:
+			told()
+		case f != nil && f.LoopID() == loopID: // it is opened again
+			s.between(f, func() {
+				if isReplay {
+					s.replay(loopID, s.place())
+				}
+				told()
+			})
+		default:
+			if isReplay {
+				s.replay(loopID, "")
+			} else { // the client knows what it did
+				s.reach(s.endOf(loopID))
+			}
+			told()
+			if isLive {
+				s.goesOn()
+			}
+		}
+	})
+}
+
+func (s *Session) place() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cursor
+}
+
+// reach notes what was shown.
+func (s *Session) reach(cursor string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cursor != "" {
+		s.cursor = cursor
+	}
+}
+
+// between does something between two updates of a loop that is followed.
+func (s *Session) between(f *following, do func()) {
+	done := make(chan struct{})
+	select {
+	case f.aside <- func() { do(); close(done) }:
+		<-done
+	case <-f.over:
+		do()
+	}
+}
+
+// replay shows what a loop did, up to a cursor or the present end.
+func (s *Session) replay(loopID, before string) {
+	story := s.loops.Story(s.Folder, loopID)
+	s.mu.Lock()
+	s.agent = ""
+	s.mu.Unlock()
+	for page, err := range journal.Pages(s.ctx, story, "", journal.Options{Thinking: true, Before: before}) {
+		s.show(page.Items, true)
+		if s.reach(page.Cursor); err != nil {
+			return
+		}
+	}
+}
+
+// show shows updates. Who is at work is told once.
+func (s *Session) show(items []journal.Item, isReplay bool) {
+	for _, it := range items {
+		u := wire.Decode(it.JSON)
+		switch u := u.(type) {
+		case nil, wire.Question, wire.Answered: // its user is asked itself
+			continue
+		case wire.SessionUpdate:
+			s.mu.Lock()
+			isKnown := u.Text == s.agent
+			s.agent = u.Text
+			s.mu.Unlock()
+			if isKnown {
+				continue
+			}
+		}
+		s.tells(func(f Face) { f.Show(u, it.JSON, isReplay) })
+	}
+}
+
+// follow shows what a loop does from now on, until it is over.
+func (s *Session) follow(f *following) {
+	s.mu.Lock()
+	s.following, s.loopID = f, f.LoopID()
+	s.mu.Unlock()
+	go func() {
+		defer close(f.over)
+		s.look(f)
+		for {
+			select {
+			case <-f.News():
+				s.read(f)
+			case <-f.stands:
+				s.look(f)
+			case do := <-f.aside:
+				do()
+			case <-f.Over():
+				s.read(f)
+				s.over(f)
+				return
+			}
+		}
+	}()
+}
+
+// read shows what can be shown now.
+func (s *Session) read(f *following) {
+	for more := true; more; {
+		page, behind := f.Next(true)
+		s.show(page.Items, false)
+		s.reach(page.Cursor)
+		more = page.More || len(page.Items) > 0 && behind > 0
+	}
+}
+
+// look takes how the loop stands, and asks what its agents wait to be told.
+func (s *Session) look(f *following) {
+	now := statusOf(f)
+	open := map[string]bool{}
+	var fresh []wire.Question
+	var moot []string
+	s.mu.Lock()
+	for _, q := range now.Questions {
+		if open[q.ID] = true; !s.asked[q.ID] {
+			s.asked[q.ID], fresh = true, append(fresh, q)
+		}
+	}
+	for id := range s.asked {
+		if !open[id] {
+			delete(s.asked, id)
+			moot = append(moot, id)
+		}
+	}
+	s.mu.Unlock()
+	s.tells(func(face Face) {
+		face.Stands(now)
+		for _, id := range moot {
+			face.Withdraw(id)
+		}
+		for _, q := range fresh {
+			face.Ask(q)
+		}
+	})
+}
+
+// again asks once more what the agent waits to be told, oldest first.
+func (s *Session) again() (wire.Said, error) {
+	s.mu.Lock()
+	f := s.following
+	s.mu.Unlock()
+	if f == nil {
+		return wire.Said{}, ask.ErrNoQuestion
+	}
+	open := statusOf(f).Questions
+	if len(open) == 0 {
+		return wire.Said{}, ask.ErrNoQuestion
+	}
+	s.tells(func(face Face) {
+		face.Withdraw(open[0].ID)
+		face.Ask(open[0])
+	})
+	return open[0].Said, nil
+}
+
+// over ends what is shown of a loop.
+func (s *Session) over(f *following) {
+	s.mu.Lock()
+	s.following = nil
+	var moot []string
+	for id := range s.asked {
+		moot = append(moot, id)
+	}
+	clear(s.asked)
+	s.mu.Unlock()
+	if f.HasLeft() { // the client is gone
+		return
+	}
+	end, err := f.End()
+	if end.Status.Last == nil {
+		last := end
+		end.Status.Last = &last
+	}
+	if err != nil {
+		s.tell(err.Error())
+		end.Reason = loop.StopInterrupted
+	}
+	now := wire.StatusOf(end.Status, f.Owns())
+	f.Close()
+	s.mu.Lock()
+	done := s.turn // another one may begin as soon as its user hears of the end
+	s.turn = nil
+	isCancelled := s.cancelled
+	s.mu.Unlock()
+	s.tells(func(face Face) {
+		for _, id := range moot {
+			face.Withdraw(id)
+		}
+		face.Stands(now)
+		face.Ended(now, end.Reason)
+	})
+	if done != nil {
+		done(Outcome{Ended: end.Reason, Cancelled: isCancelled})
+	}
+}
+
+// Offered is an answer that a question offers.
+type Offered struct {
+	Title string
+	ask.Answer
+}
+
+// AnswersTo are the answers that a question offers, the safe one first.
+func AnswersTo(q wire.Question) (all []Offered) {
+	for _, o := range q.Offers {
+		if said, ok := o.Arguments[0].(wire.AnswerParams); ok {
+			all = append(all, Offered{o.Title, ask.Answer{Kind: said.Answer, Text: said.Text}})
+		}
+	}
+	return all
+}
+
+// ReceiptText is the receipt of a loop that is over, as a list in Markdown.
+func ReceiptText(l wire.LoopStatus) string {
+	if l.Last == nil {
+		return ""
+	}
+	var receipt strings.Builder
+	for _, row := range l.Last.Rows {
+		fmt.Fprintf(&receipt, "- %s: %s\n", row.Label, row.Text)
+	}
+	for _, c := range l.Last.Commands {
+		fmt.Fprintf(&receipt, "- `%s`: %s\n", c.Line, c.Text)
+	}
+	return receipt.String()
+}
