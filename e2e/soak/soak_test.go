@@ -4,7 +4,6 @@ package soak
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -18,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -243,7 +243,8 @@ func TestManyEndedLoops(t *testing.T) {
 	}
 	first := began()
 	one, oneProcessor := list()
-	entries, err := filepath.Glob(n.path(homeName, "ralph-lsp", "loops", "*.json"))
+	const kept = "loop.json"
+	entries, err := filepath.Glob(n.path(homeName, "ralph-lsp", "loops", "*", kept))
 	n.must(err)
 	data, err := os.ReadFile(entries[0])
 	n.must(err)
@@ -256,7 +257,9 @@ func TestManyEndedLoops(t *testing.T) {
 		entry["loopId"], entry["folder"] = id, folder
 		line, err := json.Marshal(entry)
 		n.must(err)
-		n.write(n.path(homeName, "ralph-lsp", "loops", hash(folder)+"-"+hash(id)+".json"), string(line))
+		dir := n.path(homeName, "ralph-lsp", "loops", paths.LoopName(folder, id))
+		n.must(os.MkdirAll(dir, 0o700))
+		n.write(filepath.Join(dir, kept), string(line))
 	}
 	all, allProcessor := list()
 	next := began()
@@ -266,8 +269,5 @@ func TestManyEndedLoops(t *testing.T) {
 		t.Error("it takes too long")
 	}
 }
-
-// hash is how folders and loops stand in the names of files.
-func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16] }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

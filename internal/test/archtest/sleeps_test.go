@@ -47,7 +47,6 @@ var sleepers = []string{
 	"fleet/e2e/operate_test.go: TestNoLeaseTakesRunningIterationsAway",
 	"e2e/stop_test.go: TestAStopOfOursIsNoSilence",
 	// They are called in bubbles.
-	"internal/control/late_test.go: Read",
 	"loop/engine/crewlive_test.go: liveCrew",
 	"loop/engine/fake_test.go: play",
 	"loop/engine/unpriced_test.go: waitFor",
