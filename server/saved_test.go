@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -47,10 +49,10 @@ func TestWhatTheEditorSavesIsItsUsers(t *testing.T) {
 	}
 }
 
-// What this editor's user saves after a run was cut off is no work of that run, whatever kind of file it is.
-func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
-	t.Parallel()
-	dir := paths.Real(t.TempDir())
+// cutOff is a folder with files that an agent has written in a run that was cut off, and what writes them.
+func cutOff(t *testing.T, names ...string) (dir string, write func(text string, names ...string)) {
+	t.Helper()
+	dir = paths.Real(t.TempDir())
 	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-cutoff", Prompt: "x", AgentChoice: loopstate.AgentChoice{Backend: "claude"}, Begun: true}
 	file, err := loopstate.Open(dir)
 	if err != nil {
@@ -59,15 +61,15 @@ func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
 	if err := file.Create(state); err != nil {
 		t.Fatal(err)
 	}
-	write := func(text string, names ...string) {
+	write = func(text string, names ...string) {
 		t.Helper()
 		for _, name := range names {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
 		}
 	}
-	write("before", "a.go", "b.go")
+	write("before", names...)
 	s, err := changes.Create(t.Context(), dir, state.LoopID, changes.Options{Keep: time.Hour, Skip: loopstate.OwnFiles()}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -78,13 +80,47 @@ func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
 	if err := s.Snapshots.Begin(1); err != nil {
 		t.Fatal(err)
 	}
-	write("the agent's", "a.go", "b.go")
+	write("the agent's", names...)
+	return dir, write
+}
+
+func saved(c *dialled, dir, name string) {
+	c.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": wire.FileURI(filepath.Join(dir, name))}})
+}
+
+// What this editor's user saves after a run was cut off is no work of that run, whatever kind of file it is.
+func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
+	t.Parallel()
+	dir, write := cutOff(t, "a.go", "b.go")
 	c := dial(t, optedIn, dir)
 	c.status(dir, inState("interrupted"))
 	write("the user's", "b.go")
-	c.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": wire.FileURI(filepath.Join(dir, "b.go"))}})
+	saved(c, dir, "b.go")
 	c.Must(c.Command(wire.CommandUndo, map[string]any{"folder": wire.FileURI(dir), "since": 1})) // at once, as a key does it
 	if a, b := readFile(t, filepath.Join(dir, "a.go")), readFile(t, filepath.Join(dir, "b.go")); a != "before" || b != "the user's" {
 		t.Errorf("%q and %q", a, b)
+	}
+}
+
+// A user who is asked before an undo may save files before they say yes: these are theirs, too, and stay.
+func TestWhatIsSavedWhileAnUndoAsksIsItsUsers(t *testing.T) {
+	t.Parallel()
+	dir, write := cutOff(t, "a.go", "b.go", "c.go")
+	c := dial(t, plain, dir)
+	write("the user's", "b.go")
+	saved(c, dir, "b.go")
+	c.Answer("window/showMessageRequest", func(question json.RawMessage) any {
+		if !strings.Contains(string(question), `"Undo all since iteration 1? It takes back a.go, c.go.`) {
+			return nil // whether the loop is to go on
+		}
+		write("the user's", "c.go")
+		saved(c, dir, "c.go")
+		return session.MessageItem{Title: session.ActionUndo}
+	})
+	c.Must(c.Command(wire.CommandUndo, map[string]any{"folder": wire.FileURI(dir), "since": 1}))
+	for name, want := range map[string]string{"a.go": "before", "b.go": "the user's", "c.go": "the user's"} {
+		if got := readFile(t, filepath.Join(dir, name)); got != want {
+			t.Errorf("%s has %q, want %q", name, got, want)
+		}
 	}
 }

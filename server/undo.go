@@ -24,9 +24,6 @@ func (v *reviewer) undo(ctx context.Context, p answers.UndoParams) (any, error) 
 	p.LoopParams = wire.LoopParams{LoopID: work.LoopID, Folder: wire.FileURI(work.Folder)} // the offers are about this one
 	takeBack := func(p answers.UndoParams) (answers.UndoResult, error) {
 		defer v.workspace.RefreshAt(work.Folder)
-		if err := v.AwaitSaved(ctx); err != nil { // the user may have saved something while they were asked
-			return answers.UndoResult{}, err
-		}
 		u.DryRun = p.DryRun
 		done, err := work.Undo(ctx, u)
 		return answers.UndoneBy(p, done), err
