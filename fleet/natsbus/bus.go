@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -58,8 +57,11 @@ type Bus struct {
 // Close ends the connection.
 func (b *Bus) Close() { b.conn.Close() }
 
-// Create implements fleet.Bus.
+// Create implements fleet.Bus. Its name is found before it is there, so that none is missed.
 func (b *Bus) Create(ctx context.Context, r fleet.Record) error {
+	if err := b.index(ctx, r); err != nil {
+		return err
+	}
 	return b.loops.create(ctx, r.ID, r)
 }
 
@@ -82,7 +84,7 @@ func (b *Bus) Remove(ctx context.Context, r fleet.Record, revision uint64) error
 	if err := conflict(b.loops.Purge(ctx, r.ID, jetstream.LastRevision(revision))); err != nil {
 		return err
 	}
-	problem := b.Forget(ctx, r.ID)
+	problem := errors.Join(b.Forget(ctx, r.ID), b.unindex(ctx, r))
 	for n := 1; n <= r.Attempt; n++ {
 		for _, name := range []string{r.StateFile(n), r.CheckpointFile(n), r.TranscriptFile(n)} {
 			problem = errors.Join(problem, b.RemoveFile(ctx, name, time.Time{}))
@@ -121,37 +123,44 @@ func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) e
 	return allOf(ctx, w.Updates(), func(info *jetstream.ObjectInfo) { each(info.Name, info.ModTime) })
 }
 
-// List implements fleet.Bus. The client ends when as many came as there were: a loop that changes meanwhile may come twice,
-// and another one not at all, which is then asked for by itself. Each is read as it comes: there may be 100,000.
+// List implements fleet.Bus.
 func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, err error) {
-	at, bad := map[string]int{}, map[string]bool{} // where loops are in all, with the marks of removed ones; what can't be read
+	unread, err = b.Each(ctx, func(r fleet.Record) { all = append(all, r) })
+	return all, unread, err
+}
+
+// Each calls each with all loops as they come, each loop once, and returns the ids of those whose records can't be read.
+// The client ends when as many came as there were: a loop that changes meanwhile may come twice, and another one not at
+// all, which is then asked for by itself.
+func (b *Bus) Each(ctx context.Context, each func(fleet.Record)) (unread []string, err error) {
+	seen := map[string]bool{} // with the marks of removed ones
 	take := func(e jetstream.KeyValueEntry) {
-		if all == nil {
-			all = make([]fleet.Record, 0, e.Delta()+1)
-		}
 		key := e.Key()
-		if _, isKnown := at[key]; !isKnown {
-			at[key] = len(all)
-			all = append(all, fleet.Record{})
+		if seen[key] {
+			return
 		}
+		seen[key] = true
 		var r fleet.Record
-		delete(bad, key)
-		if e.Operation() == jetstream.KeyValuePut && (fleet.Decode(e.Value(), &r) != nil || r.ID != key) {
-			r.ID, bad[key] = "", true
+		switch {
+		case e.Operation() != jetstream.KeyValuePut:
+		case fleet.Decode(e.Value(), &r) != nil || r.ID != key:
+			unread = append(unread, key)
+		default:
+			each(r)
 		}
-		all[at[key]] = r
 	}
 	if err := b.loops.all(ctx, nil, take); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := addMissed(ctx, b, at, take); err != nil {
-		return nil, nil, err
+	if err := addMissed(ctx, b, seen, take); err != nil {
+		return nil, err
 	}
-	return slices.DeleteFunc(all, func(r fleet.Record) bool { return r.ID == "" }), slices.Sorted(maps.Keys(bad)), nil
+	slices.Sort(unread)
+	return unread, nil
 }
 
 // addMissed takes the loops that a list has missed, by the names that the bucket has.
-func addMissed(ctx context.Context, b *Bus, found map[string]int, take func(jetstream.KeyValueEntry)) error {
+func addMissed(ctx context.Context, b *Bus, found map[string]bool, take func(jetstream.KeyValueEntry)) error {
 	kept, err := b.js.Stream(ctx, "KV_"+loopBucket)
 	if err != nil || kept.CachedInfo().State.NumSubjects <= uint64(len(found)) {
 		return err
@@ -162,7 +171,7 @@ func addMissed(ctx context.Context, b *Bus, found map[string]int, take func(jets
 	}
 	for subject := range info.State.Subjects {
 		key := strings.TrimPrefix(subject, "$KV."+loopBucket+".")
-		if _, isFound := found[key]; isFound {
+		if found[key] {
 			continue
 		}
 		if entry, err := b.loops.Get(ctx, key); err == nil {

@@ -29,7 +29,8 @@ type choice struct {
 	what string
 	fits func(fleet.Record) bool // nil: each does
 
-	submitters bool // may give the command, too: the bus that it gets is a submitter.Client then
+	stream     func(ctx context.Context, bus *natsbus.Bus) error // does all for every loop by itself; nil: nothing does
+	submitters bool                                              // may give the command, too: the bus that it gets is a submitter.Client then
 }
 
 // thatGoOn chooses among loops that haven't ended.
@@ -73,7 +74,12 @@ func (c *choice) with(cmd *cobra.Command, names []string, do func(ctx context.Co
 			return err
 		}
 	}
-	return c.bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error { return chosen(ctx, bus) })
+	return c.bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
+		if c.stream != nil && c.all {
+			return c.stream(ctx, bus)
+		}
+		return chosen(ctx, bus)
+	})
 }
 
 const nobodyNamed = "say which loops: their names or ids (ralph-fleet status lists them), --label KEY=VALUE"
@@ -170,9 +176,7 @@ func (c *choice) each(cmd *cobra.Command, names []string, do func(ctx context.Co
 func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (found []fleet.Record, err error) {
 	list := func() (all []fleet.Record, err error) {
 		all, unread, err := bus.List(ctx)
-		if len(unread) > 0 {
-			fmt.Fprintf(notes, "%s on the bus can't be read: %s\n", tell.Counted(len(unread), "loop"), stream.Line(strings.Join(unread, ", "), 200))
-		}
+		tellUnread(notes, unread)
 		return all, err
 	}
 	if len(names) == 0 {
@@ -184,15 +188,20 @@ func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (
 			found = append(found, r)
 			continue
 		}
-		if all == nil {
-			if all, err = list(); err != nil {
-				return nil, err
-			}
+		named, err := namedOn(ctx, bus, name)
+		if err != nil {
+			return nil, err
 		}
-		var named []fleet.Record
-		for _, r := range all {
-			if r.ID == name || r.Name == name || len(name) >= 4 && strings.HasPrefix(r.ID, name) {
-				named = append(named, r)
+		if len(named) == 0 {
+			if all == nil {
+				if all, err = list(); err != nil {
+					return nil, err
+				}
+			}
+			for _, r := range all {
+				if r.Name == name || len(name) >= 4 && strings.HasPrefix(r.ID, name) {
+					named = append(named, r)
+				}
 			}
 		}
 		switch len(named) {
@@ -209,6 +218,26 @@ func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (
 		}
 	}
 	return found, nil
+}
+
+// namedOn finds all loops of a name without a list of all, where the bus can; else none.
+func namedOn(ctx context.Context, bus fleet.Bus, name string) ([]fleet.Record, error) {
+	b, ok := bus.(*natsbus.Bus)
+	if !ok {
+		return nil, nil
+	}
+	named, isSure, err := b.Named(ctx, name)
+	if !isSure {
+		named = nil
+	}
+	return named, err
+}
+
+// tellUnread names loops whose records can't be read.
+func tellUnread(notes io.Writer, unread []string) {
+	if len(unread) > 0 {
+		fmt.Fprintf(notes, "%s on the bus can't be read: %s\n", tell.Counted(len(unread), "loop"), stream.Line(strings.Join(unread, ", "), 200))
+	}
 }
 
 // labelsOf reads labels as they are typed.

@@ -35,6 +35,9 @@ func newStatus() *cobra.Command {
 		Short: "Show the loops on the bus",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			loops.all = len(args)+len(loops.labels) == 0
+			if loops.stream = nil; asJSON {
+				loops.stream = func(ctx context.Context, bus *natsbus.Bus) error { return streamJSON(ctx, cmd, bus) }
+			}
 			return loops.with(cmd, args, func(ctx context.Context, bus fleet.Bus, found []fleet.Record) error {
 				slices.SortFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 				all, mayAll := bus.(*natsbus.Bus)
@@ -104,9 +107,31 @@ type shownLoop struct {
 	UpdatedAt  time.Time         `json:"updatedAt"`
 }
 
+// streamJSON prints all loops as they come from the bus, and those that run behind the others, with what they show.
+func streamJSON(ctx context.Context, cmd *cobra.Command, bus *natsbus.Bus) error {
+	var running []fleet.Record
+	lines := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
+	var problem error
+	unread, err := bus.Each(ctx, func(r fleet.Record) {
+		if r.Phase == fleet.Running {
+			running = append(running, r)
+		} else if problem == nil {
+			problem = printJSON(lines, []fleet.Record{r}, nil, nil)
+		}
+	})
+	tellUnread(cmd.ErrOrStderr(), unread)
+	if err = errors.Join(err, problem); err != nil {
+		return err
+	}
+	shown, err := fleet.Gather(ctx, bus, running, gathering)
+	if err != nil {
+		return err
+	}
+	return errors.Join(printJSON(lines, running, shown, nil), lines.Flush())
+}
+
 func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown, last *wire.Receipt) error {
-	lines := bufio.NewWriterSize(w, 64<<10)
-	out := json.NewEncoder(lines)
+	out := json.NewEncoder(w)
 	for _, r := range records {
 		l := fleet.StatusOf(r, shown[r.ID], "", time.Now())
 		l.Last = last
@@ -115,7 +140,7 @@ func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown
 			return err
 		}
 	}
-	return lines.Flush()
+	return nil
 }
 
 // printTable prints a row for each loop, as wide as a terminal is; 0 is no limit.

@@ -1,0 +1,54 @@
+package natsbus
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+)
+
+func TestLoopsAreFoundByTheirNames(t *testing.T) {
+	ctx := t.Context()
+	b := serve(t)("user")
+	named := func(name string) (ids []string, isSure bool) {
+		t.Helper()
+		all, isSure, err := b.Named(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			ids = append(ids, r.ID)
+		}
+		return ids, isSure
+	}
+	old := fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: "f1", Name: "größe"}}
+	if err := b.loops.create(ctx, old.ID, old); err != nil { // as an older version does it
+		t.Fatal(err)
+	}
+	if ids, isSure := named("größe"); isSure || ids != nil {
+		t.Errorf("before a sweep: %v, %v", ids, isSure)
+	}
+	if _, err := fleet.Sweep(ctx, b, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"f2", "f3"} {
+		if err := b.Create(ctx, fleet.Record{Phase: fleet.Queued, Task: fleet.Task{ID: id, Name: map[string]string{"f2": "größe", "f3": "other"}[id]}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string][]string{"größe": {"f1", "f2"}, "other": {"f3"}, "none": nil, "gr": nil} {
+		if ids, isSure := named(name); !isSure || !slices.Equal(ids, want) {
+			t.Errorf("%s: %v, %v; want %v", name, ids, isSure, want)
+		}
+	}
+	if err := fleet.RemoveEnded(ctx, b, "f1", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if ids, _ := named("größe"); !slices.Equal(ids, []string{"f2"}) {
+		t.Errorf("behind a removal: %v", ids)
+	}
+	if ids, _, err := b.idsOf(ctx, "größe"); err != nil || !slices.Equal(ids, []string{"f2"}) {
+		t.Errorf("its note: %v, %v", ids, err)
+	}
+}
