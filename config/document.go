@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Document is a file's text with the places of its keys. It may be any text:
-// what can't be read is skipped.
+// Document is a file's text with the places of its keys. It may be any text: unreadable parts are skipped.
 type Document struct {
 	text    string
 	size    int   // of the file, in bytes

@@ -42,8 +42,7 @@ type Files struct {
 	Origin  string   // the folder of a repository that Folder, in a worktree of ours, stands for; "" for any other
 }
 
-// FilesOf says where the settings of a folder are. Who has no folder for
-// configuration has no file of his own.
+// FilesOf returns the places of a folder's settings. A user without a configuration folder has no file of their own.
 func FilesOf(folder string, builtin []string) Files {
 	userDir, err := UserDir()
 	if err != nil {
@@ -60,8 +59,7 @@ func originOf(folder string) string {
 	return ""
 }
 
-// ofUser is a path as it counts from the user's folder: what is written into a worktree
-// goes with it.
+// ofUser returns a path as the user's folder has it: files in a worktree go with it.
 func (f Files) ofUser(path string) string {
 	if filepath.IsAbs(path) || f.Folder == "" || path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, `~\`) {
 		return path
@@ -193,8 +191,8 @@ func (e *InvalidError) decode(name string, data []byte, known, hats []string, al
 	return c.values
 }
 
-// SameCheck says whether two contents of a folder's file say the same of how promises
-// are verified. What can't be read says something else than all others.
+// SameCheck says whether two contents of a folder's file verify promises in the same way. An unreadable content is
+// like no other.
 func SameCheck(before, now []byte) bool {
 	var tables [2]map[string]any
 	for i, data := range [][]byte{before, now} {
@@ -205,8 +203,8 @@ func SameCheck(before, now []byte) bool {
 	return reflect.DeepEqual(tables[0]["verify"], tables[1]["verify"])
 }
 
-// readFile returns a file's content, nothing if there is none. What is larger
-// than a file may be is cut where that can be seen.
+// readFile returns a file's content, nothing if there is none. A file that is too large is cut where that can be
+// seen.
 func readFile(name string) ([]byte, error) {
 	data, err := regular.Head(name, MaxSize+1)
 	switch {

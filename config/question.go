@@ -14,9 +14,8 @@ const (
 	maxLines = 12  // lines of a question
 )
 
-// Lines are what the file wants, as it may be shown to who decides: what a start
-// would run comes first, then the other programs; what nobody would see is written as its number, and what is too
-// much is counted.
+// Lines returns the wishes of the file, safe to be shown: programs that a start would run come first, then the
+// others. Invisible characters are written as their numbers, and lines beyond the limit are counted.
 func (e *UntrustedError) Lines() []string {
 	wants := slices.Clone(e.Wants)
 	for i, want := range wants {

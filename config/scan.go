@@ -34,8 +34,8 @@ type entry struct {
 	path   []string // of the table it is in, and parts
 }
 
-// scanner finds the places of keys and values. It accepts anything: what isn't
-// TOML is the decoder's to say. It is exact for what is.
+// scanner finds the places of keys and values. It accepts anything: the decoder complains about text that isn't TOML.
+// Of TOML it is exact.
 type scanner struct {
 	text    string
 	pos     int
@@ -74,8 +74,8 @@ func (s *scanner) accept(c byte) bool {
 	return isIt
 }
 
-// What is read at a time. A text on one line that isn't closed ends with the line, one over several
-// with the file, and the latter may itself end with two quotes.
+// The tokens that are read at a time. A text on one line that isn't closed ends with the line, one over several with
+// the file, and the latter may itself end with two quotes.
 var (
 	spaces  = lazy.Regexp(`^[ \t]*`)
 	blanks  = lazy.Regexp(`^(?:[ \t\r\n]|#[^\n]*)*`)

@@ -76,7 +76,7 @@ type BackendSettings struct {
 // ProtocolACP is how an agent of the user's own is spoken to by the Agent Client Protocol.
 const ProtocolACP = "acp"
 
-// What of an agent's own settings counts in a loop.
+// Which of an agent's own settings count in a loop.
 const (
 	SettingsLoop = "loop" // all but hooks
 	SettingsUser = "user"
@@ -119,14 +119,14 @@ type Settings struct {
 	Changes    Changes
 	Worktree   Worktree
 	Land       []string     // runs behind a landing: a program with its arguments
-	Verify     verify.Check // what a promise has to pass
+	Verify     verify.Check // the checks of a promise
 	Sandbox    sandbox.Spec // the walls around agents; its paths are absolute
 	Notify     settings.Notify
 	Budget     budget.Limits // of all the user's loops together
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
 	Required   []string // topics that have to be published before a promise counts
-	Steps      []Step   // what an iteration consists of; nil: one run
+	Steps      []Step   // the steps of an iteration; nil: one run
 	AtOnce     int      // how many agents of a step work at the same time
 	Fallbacks  []Fallback
 	Files      Files // where they were read

@@ -21,11 +21,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Opening a repository must not run its code. A folder's file that names a
-// program, arguments or a path outside of the folder counts only when the user
-// said so. What was said is remembered in the user's folder: a small file
-// named by the hash of what it is about, so that any change asks again. It holds
-// the path, by which all that was said of a file is found.
+// Opening a repository must not run its code. A folder's file that names a program, arguments or a path outside the
+// folder counts only when the user said so. The answer is stored in the user's folder: a small file named by the hash
+// of its subject, so that any change asks again. It holds the path, by which all answers about a file are found.
 
 // UntrustedError says that a file in the folder wants what only a trusted one may.
 type UntrustedError struct {
@@ -72,11 +70,11 @@ func (f Files) untrusted(file source, wants []string) *UntrustedError {
 type Planted struct {
 	File string
 	Data []byte
-	Want string // what for, in one line
+	Want string // its purpose, in one line
 }
 
-// CheckAgents returns an *UntrustedError for the files with agents that the user doesn't trust as
-// they are. What was said of them is forgotten together with that of the folder's file.
+// CheckAgents returns an *UntrustedError for the files with agents that the user doesn't trust as they are. Answers
+// about them are forgotten together with those about the folder's file.
 func (f Files) CheckAgents(files []Planted) error {
 	e := &UntrustedError{Agents: true, memory: f.memory(), about: filepath.Join(f.Folder, Name)}
 	for _, p := range files {
@@ -165,9 +163,9 @@ type started struct {
 	Mark string `json:"mark,omitempty"` // of the reviewer's hat
 }
 
-// RememberLoop takes down which loop the user started last in the folder, and how its promises are
-// verified: what the state file says of it is the user's, and an agent that changes that or the folder's
-// file changes nothing about the verification. mark tells the reviewer's hat from another one of its name.
+// RememberLoop stores which loop the user started last in the folder, and how its promises are verified: the state
+// file's word on that is then the user's, and an agent that changes that or the folder's file changes nothing about
+// the verification. mark tells the reviewer's hat from another one of its name.
 func (f Files) RememberLoop(id string, check verify.Check, mark string) error {
 	said, err := json.Marshal(started{id, check, mark})
 	if err != nil {
@@ -214,8 +212,7 @@ func (f Files) remembers(hash string) bool {
 	return ok
 }
 
-// Forget makes the folder's file untrusted again, whatever it said when it was
-// trusted. known says that it was, once.
+// Forget makes the folder's file untrusted again, in all versions. known says that it was trusted once.
 func (f Files) Forget() (known bool, err error) {
 	name := filepath.Join(f.Folder, Name)
 	names := []string{inRealFolder(name)}

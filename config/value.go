@@ -200,7 +200,7 @@ func checkWebhook(text string) string {
 	return ""
 }
 
-// shown is a value as anybody may read it: who knows all of a webhook's address may use it.
+// shown returns a value as anybody may read it: the whole address of a webhook is a secret.
 func shown(key string, v any) any {
 	if address, isText := v.(string); isText && key == "notify.webhook" {
 		if u, err := url.Parse(address); err == nil {

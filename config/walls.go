@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
-// adding is a list with what it adds to that of the files below, each item once.
+// adding returns a list with its items and those of the files below, each once.
 func (s *Settings) adding(l leaf) []any {
 	list := []any{}
 	if below, ok := s.sources[strings.Join(l.path, ".")]; ok {

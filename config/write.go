@@ -86,7 +86,7 @@ func withText(data []byte, table, key, value string) []byte {
 // offers is the file in the user's folder that says what the user was offered once and for all, a line each.
 const offers = "offered"
 
-// WasOffered says whether RememberOffer was told of an offer. Who can't be remembered counts as told.
+// WasOffered says whether RememberOffer has this offer. It is true where nothing can be stored.
 func (f Files) WasOffered(what string) bool {
 	if f.UserDir == "" {
 		return true

@@ -71,8 +71,7 @@ func withoutFiles(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// completeBackend offers the known agents and those of the files, and paths
-// once one is begun.
+// completeBackend offers the known agents and the files', and paths once one is begun.
 func completeBackend(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if start.IsPath(begun) {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -90,8 +89,8 @@ func completeHat(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, 
 	return settingsHere(cmd).HatNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// settingsHere are those of the folder that a command is about, for names only: nothing
-// runs, so nothing needs trust.
+// settingsHere returns the settings of the folder that a command is about, for names only: nothing runs, so nothing
+// needs trust.
 func settingsHere(cmd *cobra.Command) config.Settings {
 	dir, err := folderMeant(cmd)
 	if err != nil {

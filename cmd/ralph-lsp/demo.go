@@ -42,7 +42,7 @@ right.`,
 }
 
 func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
-	_, stop := terminal.CatchSignals() // whatever comes, the folder is to be removed
+	_, stop := terminal.CatchSignals() // the folder has to be removed after any signal
 	defer stop()
 	folder, err := os.MkdirTemp("", "ralph-demo-")
 	if err != nil {

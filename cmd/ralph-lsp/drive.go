@@ -22,7 +22,7 @@ import (
 type shown struct {
 	style   start.Choice
 	verbose bool
-	answers bool            // what agents ask is answered here
+	answers bool            // agents' questions are answered here
 	once    bool            // for a program that holds the loop
 	next    <-chan struct{} // gets that program's wish for another iteration; nil: it has none
 	spare   *window.Spare   // the process for the loop, where it is started already

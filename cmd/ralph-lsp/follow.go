@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
-// follower is the command of [land], with all that it is told. It is made before the work lands:
-// what that brings along has no say in what runs, and what it did is known only until then.
+// follower is the command of [land], with its arguments. It is made before the work lands, so that the work has no
+// say in it; some values are known only until then.
 type follower struct {
 	argv []string // none: nothing runs
 	repo string

@@ -146,8 +146,7 @@ func writePlan(cmd *cobra.Command, dir, name, from string) error {
 	return err
 }
 
-// trustOurs trusts the folder's file if it says what we have just written: no more, whoever
-// was faster.
+// trustOurs trusts the folder's file if it has exactly the text that we have just written.
 func trustOurs(dir string, written []byte) error {
 	files := filesOf(dir)
 	if data, err := regular.Read(filepath.Join(dir, config.Name), config.MaxSize); err != nil || !bytes.Equal(data, written) {

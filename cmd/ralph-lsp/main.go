@@ -41,11 +41,10 @@ var version string
 // programVersion is the release, or else what the Go tool knows of the build.
 func programVersion() string { return cli.VersionOf(version) }
 
-// execute runs the command line and returns the exit code. Whatever goes wrong
-// is one line on stderr.
+// execute runs the command line and returns the exit code. Any failure is one line on stderr.
 func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx := context.Background()
-	if beginsLoop(args) { // what follows takes as long as the process does to be there
+	if beginsLoop(args) { // as early as possible: it takes as long as a process takes to start
 		spare := window.Prepare()
 		defer spare.Close()
 		ctx = window.With(ctx, spare)

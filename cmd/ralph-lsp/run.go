@@ -28,7 +28,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// loopFlags are those of the commands that run a loop in this terminal.
+// loopFlags are the flags of the commands that run a loop in this terminal.
 type loopFlags struct {
 	start.Options
 	once   once
@@ -195,8 +195,8 @@ func (l *loopFlags) start(cmd *cobra.Command, asked start.Asked) error {
 	return startOrReplace(cmd, cfg, l.replace, func() error { return l.drive(cmd, cfg, files, func() {}) })
 }
 
-// resume goes on with a loop that nobody drives. What its file says that it runs
-// needs trust like a folder's settings: an agent may have written it.
+// resume goes on with a loop that nobody drives. Programs that its file names need trust like a folder's settings: an
+// agent may have written it.
 func (l *loopFlags) resume(cmd *cobra.Command, folder string) error {
 	l.shown.spare = window.In(cmd.Context())
 	found, err := start.FoundIn(folder)

@@ -50,7 +50,7 @@ it stands here, and what agents behind walls see of your home.`,
 	})
 }
 
-// printOpenings lists what is left of the home inside: what isn't there looks as if it didn't exist.
+// printOpenings lists the visible part of the home inside. Missing entries are left out.
 func printOpenings(out io.Writer, spec sandbox.Spec, dir string) error {
 	opened, err := spec.Openings(dir)
 	if err != nil {

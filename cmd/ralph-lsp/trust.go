@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 )
 
-// newTrust is the command that lets a folder's file count. It shows what it trusts
-// and doesn't ask: who calls it has decided.
+// newTrust is the command that makes a folder's file count. It shows the file's wishes and doesn't ask: calling it is
+// the decision.
 func newTrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",

@@ -1,6 +1,5 @@
-// Package account is what a loop has to account for when it is over: what went wrong on its way and
-// what it did. Each thing is there once, with how often it came, and of each kind there are no more
-// than somebody reads.
+// Package account has the account of a loop that is over: its failures and its results. Each entry is there once,
+// with its count, and of each kind there are as many as somebody reads.
 package account
 
 import "slices"
@@ -11,8 +10,8 @@ const most = 20
 // Account is about a loop from its begin on, in whatever processes it ran.
 type Account struct {
 	Failures   List `json:"failures,omitzero"`   // why iterations failed
-	Refused    List `json:"refused,omitzero"`    // what agents were not allowed to do
-	Warnings   List `json:"warnings,omitzero"`   // what the user was warned of
+	Refused    List `json:"refused,omitzero"`    // the agents' refused actions
+	Warnings   List `json:"warnings,omitzero"`   // the user's warnings
 	Unanswered List `json:"unanswered,omitzero"` // questions that nobody answered
 	Commits    List `json:"commits,omitzero"`    // that were made while iterations ran
 	Limits     List `json:"limits,omitzero"`     // that were changed: how, by whom, and from where
@@ -40,7 +39,7 @@ type Item struct {
 	Count int    `json:"count"`
 }
 
-// Add adds lines. Who has the list from before keeps it as it was.
+// Add adds lines. Holders of the list from before keep it as it was.
 func (l *List) Add(lines ...string) {
 	for _, text := range lines {
 		switch i := slices.IndexFunc(l.Items, func(it Item) bool { return it.Text == text }); {

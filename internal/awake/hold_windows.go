@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// What SetThreadExecutionState is told: until further notice, that the system is needed.
+// The arguments of SetThreadExecutionState: until further notice, the system is needed.
 const (
 	continuous     = 0x80000000
 	systemRequired = 0x1

@@ -1,5 +1,5 @@
-// Package cli is what the programs' command lines have in common: what is said of words
-// and flags that aren't there, the help of commands, and completion in shells.
+// Package cli is the common part of the programs' command lines: messages about unknown words and flags, the help of
+// commands, and completion in shells.
 package cli
 
 import (
@@ -23,7 +23,7 @@ const (
 func Overview(root *cobra.Command, text string) {
 	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(FlagError)
-	root.DisableSuggestions = true // those of UnknownCommand fit on the line of the error
+	root.DisableSuggestions = true // UnknownCommand's fit on the line of the error
 	root.Args = UnknownCommand
 	general := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {

@@ -68,7 +68,7 @@ func flagHelp(cmd *cobra.Command) string {
 // commonWidth is how wide a terminal is that nobody has made narrower.
 const commonWidth = 80
 
-// helpWidth is that of the help, or of a narrow terminal.
+// helpWidth returns the width of the help, or of a narrow terminal.
 func helpWidth() int {
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 && width < commonWidth {
 		return width
@@ -76,8 +76,7 @@ func helpWidth() int {
 	return tell.HelpWidth
 }
 
-// groupsOf are the groups of a command's flags: those that all starts have, those of its
-// own, and what is in none.
+// groupsOf returns the groups of a command's flags: the groups of all starts, the command's own, and the rest.
 func groupsOf(cmd *cobra.Command) []start.Group {
 	groups := start.Groups()
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {

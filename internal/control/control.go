@@ -14,14 +14,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/accept"
 )
 
-// ErrNobody says that nobody serves a socket, or that nothing was answered: whoever did is gone.
+// ErrNobody says that nobody serves a socket, or that the server went without an answer.
 var ErrNobody = errors.New("nobody answers there")
 
 // maxMessage bounds a request and an answer, in bytes.
 const maxMessage = 8 << 20
 
-// An Answerer carries out a request of a process, 0 for one that can't be told. What it returns is
-// encoded.
+// An Answerer carries out a request of a process, 0 for an unknown one. Its result is encoded.
 type Answerer func(pid int, request json.RawMessage) any
 
 // Conn is the connection of a process that has said something on it.
@@ -58,7 +57,7 @@ func serve(path string, answer Answerer, host Host, patience time.Duration) (s *
 	return s, nil
 }
 
-// Close takes no more requests. Those that were taken are still answered.
+// Close accepts no more requests. Accepted ones are still answered.
 func (s *Server) Close() {
 	if s == nil {
 		return

@@ -10,5 +10,5 @@ const canShorten = false
 // shorten leaves a path as it is.
 func shorten(path string) (short string, done func(), err error) { return path, func() {}, nil }
 
-// peerOf tells nothing: what is known of a process here is what it says itself.
+// peerOf knows nothing here: a process's own word is all there is.
 func peerOf(*net.UnixConn) (pid int, err error) { return 0, nil }

@@ -93,7 +93,7 @@ func (l *listener) restore() {
 	}
 	before := l.open
 	l.open = again
-	before.Close() // who accepts there goes on with the new one
+	before.Close() // a server that accepts there goes on with the new one
 }
 
 func (l *listener) current() *net.UnixListener {

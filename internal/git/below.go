@@ -21,8 +21,8 @@ const (
 	maxDepth = 3
 )
 
-// Below finds the repositories below a folder, whatever git thinks of their folders: clones that it ignores, submodules,
-// or some side by side where there is no repository above. Worktrees are none: theirs has their refs.
+// Below finds the repositories below a folder: clones that git ignores, submodules, or some side by side where there
+// is no repository above. Worktrees aren't among them: their refs belong to another repository.
 func Below(folder string) (found []Repository) {
 	type place struct {
 		dir   string
@@ -71,9 +71,9 @@ func (g Git) Within(top string) Git {
 	return within
 }
 
-// FilesBelow lists the files of a repository whose objects are in gitDir, by their paths from where g works: those that its
-// index knows, and others, unless rules in its files or those of the user ignore them. The repository of g has to be another one, so
-// nothing of this one's configuration counts. index is a file of ours for as long; gitDir may be "".
+// FilesBelow lists the files of a repository whose objects are in gitDir, by their paths from g's folder: files that
+// its index knows, and others, unless rules in its files or the user's ignore them. g's repository has to be another
+// one, so nothing of this one's configuration counts. index is a temporary file of ours; gitDir may be "".
 func (g Git) FilesBelow(ctx context.Context, gitDir, index string) (tracked, others []string, err error) {
 	args := []string{"ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard"}
 	defer os.Remove(index)

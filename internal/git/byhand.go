@@ -76,8 +76,8 @@ func treeOf(text string) (body []byte, isLong bool, err error) {
 	return body, isLong, nil
 }
 
-// putObject writes an object's file. Who may read and write it is as the folder of all objects says, which git has made
-// by core.sharedRepository.
+// putObject writes an object's file. Its permissions are those of the folder of all objects, which git has made by
+// core.sharedRepository.
 func putObject(objects, oid string, data []byte) error {
 	root, err := regular.OpenRoot(objects)
 	if err != nil {

@@ -47,7 +47,7 @@ func (p *pipe) begin() {
 	go func() {
 		defer close(p.read)
 		if _, err := io.Copy(p.to, p.r); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			p.r.Close() // no more is taken, which ends the program
+			p.r.Close() // closing ends the program
 		}
 	}()
 }
@@ -59,13 +59,13 @@ func (p *pipe) finish() {
 		p.w.Close()
 		return
 	}
-	_ = p.r.SetReadDeadline(time.Now()) // it is closed where no more was taken
+	_ = p.r.SetReadDeadline(time.Now()) // it is closed already where reading stopped
 	<-p.read
 	_ = p.r.SetReadDeadline(time.Time{})
 	p.drain()
 }
 
-// mostInPipe is more than a pipe holds. What follows comes from whoever keeps it.
+// mostInPipe is more than a pipe holds. Further bytes come from a process that keeps it open.
 const mostInPipe = 1 << 20
 
 // drain takes what is in the pipe now.

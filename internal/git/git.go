@@ -27,7 +27,7 @@ import (
 type Git struct {
 	Program  string
 	Dir      string        // where it works
-	Settings []string      // beside those of always
+	Settings []string      // besides the permanent ones
 	Env      []string      // beside the cleaned environment
 	Lock     *os.File      // held by what it starts, too; nil: none
 	Most     int           // bytes that it may print; 0: any number
@@ -40,7 +40,7 @@ type Git struct {
 // ErrMissing says that there is no git program.
 var ErrMissing = errors.New("git is not installed")
 
-// always are settings that win over those of the user and of the repository.
+// always has settings that win over the user's and the repository's.
 var always = []string{
 	"core.hooksPath=/dev/null",
 	"core.fsmonitor=false",
@@ -277,7 +277,7 @@ func (g Git) whyStuck(ctx context.Context) error {
 var usersForm = lazy.Regexp(`^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|CONFIG_COUNT|CONFIG_(KEY|VALUE)_\d+` +
 	`|(PROXY_)?SSL_\w+|HTTP_(PROXY_AUTHMETHOD|USER_AGENT)|(AUTHOR|COMMITTER)_(NAME|EMAIL))$`)
 
-// pathForm are those of them, and of theirs, whose values are paths.
+// pathForm matches the variables whose values are paths.
 var pathForm = lazy.Regexp(`^GIT_(CONFIG_GLOBAL|CONFIG_SYSTEM|(PROXY_)?SSL_(CAINFO|CAPATH|CERT|KEY))$`)
 
 // programForm are those whose values are programs, with a path or of PATH.
@@ -355,10 +355,9 @@ func (g Git) updateIndex(ctx context.Context, paths []string, how ...string) err
 	return err
 }
 
-// StageAll takes the files of the work tree into the index as they are, in the folder of its top, but for those that are
-// skipped: those that the index knows, and others as git ls-files lists them, which may be told more. It returns the
-// repositories within, which it doesn't take. What git add does runs git in submodules, whose configuration may be
-// anybody's.
+// StageAll takes the files of the work tree into the index as they are, in the folder of its top: the files that the
+// index knows, and others that git ls-files lists with more as further arguments, except skipped ones. It returns the
+// repositories within, which it doesn't take. (git add runs git in submodules, whose configuration may be anybody's.)
 func (g Git) StageAll(ctx context.Context, skips func(path string) bool, more ...string) (within []string, err error) {
 	changed, err := g.List(ctx, "diff-files", "-z", "--name-status", "--no-ext-diff", "--ignore-submodules=dirty")
 	if err != nil {
@@ -432,7 +431,7 @@ func CopyIndex(from, to string) (data []byte, info fs.FileInfo, err error) {
 	return data, info, nil
 }
 
-// What is said, and helps, where git doesn't know whose commit it would make.
+// The messages, and their remedies, where git doesn't know whose commit it would make.
 const (
 	Nobody            = "git doesn't know who you are, so it can't make a commit in your name"
 	IntroduceYourself = "git config --global user.name NAME && git config --global user.email ADDRESS"
@@ -448,7 +447,7 @@ func (g Git) KnowsUser(ctx context.Context) bool {
 	return true
 }
 
-// ExitCode is that of the git which an error of Run's is about; -1 for none.
+// ExitCode returns the exit code of the git in an error of Run's; -1 for none.
 func ExitCode(err error) int {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
@@ -456,7 +455,7 @@ func ExitCode(err error) int {
 	return -1
 }
 
-// mainLine is what git gave up for. What is behind that line is advice.
+// mainLine returns the line in which git says why it gave up. Later lines are advice.
 func mainLine(complaint string) string {
 	lines := strings.Split(strings.TrimSpace(complaint), "\n")
 	for i, line := range lines {

@@ -16,7 +16,7 @@ type Hunk struct {
 	Text                         string // the first line that was added, else the first that was removed
 }
 
-// Hunks reads a patch, by the path of each file as it is now. Who cut the patch off gets what is whole of it.
+// Hunks reads a patch, by the path of each file as it is now. Of a patch that was cut off it returns the whole hunks.
 func Hunks(patch []byte) (map[string][]Hunk, error) {
 	found := map[string][]Hunk{}
 	path, inHead := "", false

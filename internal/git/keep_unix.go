@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// keepApart lets no Ctrl-C at the terminal end a git. The lock is held as
-// long as the child lives, also when this process is killed. Asked to end, git
-// takes its own locks away; so do those that it has started, of which it ends none.
-// Who is deaf to that is killed. end is called when cmd has ended.
+// keepApart keeps Ctrl-C at the terminal from ending a git. The lock is held as long as the child lives, even when
+// this process is killed. A git that is asked to end removes its own locks, and so do its children, none of which it
+// ends. One that ignores the request is killed. end is called when cmd has ended.
 func keepApart(cmd *exec.Cmd, lock *os.File) (end func()) {
 	var force *time.Timer
 	cmd.Cancel = func() error {

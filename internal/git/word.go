@@ -15,9 +15,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
-// A repository's configuration may be anybody's: an agent makes a repository in the folder that it
-// works in, a stranger's folder brings one along. So no program runs that only it names. What the
-// user's and the system's configuration name does.
+// A repository's configuration may be anybody's: an agent makes a repository in the folder that it works in, a
+// stranger's folder brings one along. So no program runs that only the repository names. Programs of the user's and
+// the system's configuration do.
 
 // programs are the keys whose values git, or a filter that it runs, takes for programs: by their
 // section, the last words of their names; nil for all.
@@ -69,8 +69,8 @@ func (g Git) Unheeded(ctx context.Context) ([]string, error) {
 	return u.keys, err
 }
 
-// unheeded reads the configuration once, and again when its files have changed: who makes
-// snapshots would start twice as many gits else.
+// unheeded reads the configuration once, and again when its files have changed: snapshots would start twice as many
+// gits otherwise.
 func (g Git) unheeded(ctx context.Context) (unheeded, error) {
 	whose, seen := g.whose(), g.seen()
 	wordsMu.Lock()
@@ -117,7 +117,7 @@ func (g Git) seen() string {
 	return lookAt(g.Dir, gitDir)
 }
 
-// As has g go by what other has read of the configuration, who works in the same repository.
+// As makes g use the configuration that other has read; both work in the same repository.
 func (g Git) As(other Git) {
 	seen, now := g.seen(), other.seen()
 	wordsMu.Lock()
@@ -159,7 +159,7 @@ func (g Git) sift(list []string) (u unheeded, isWhole bool) {
 		}
 	}
 	u.keys = slices.Sorted(maps.Keys(theirs))
-	given, _ := strconv.Atoi(g.Given("GIT_CONFIG_COUNT")) // what the user hands in comes first
+	given, _ := strconv.Atoi(g.Given("GIT_CONFIG_COUNT")) // the user's variables come first
 	set := func(key, value string) {
 		n := given + len(u.env)/2
 		u.env = append(u.env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))

@@ -23,7 +23,7 @@ func Of() Folder {
 	return Folder{path}
 }
 
-// chosen are the ends of variables by which agents choose who asks, and whom.
+// chosen are the ends of variables by which agents choose the account and the provider.
 var chosen = []string{"_API_KEY", "_TOKEN", "_BASE_URL", "_CONFIG_DIR", "_HOME"}
 
 // Account names who is limited alone: an agent, with its arguments, its model and what of an environment ("NAME=value")
@@ -55,7 +55,7 @@ func (f Folder) Until(account string, now time.Time) time.Time {
 	return until
 }
 
-// Set takes down until when an account is limited; the zero time is not at all. What can't be written isn't shared.
+// Set stores until when an account is limited; the zero time removes that. A failed write isn't shared.
 func (f Folder) Set(account string, until time.Time) {
 	switch {
 	case f.Path == "":

@@ -63,7 +63,7 @@ func newest(file *os.File, most int) (string, error) {
 	from := max(info.Size()-int64(most), 0)
 	data, err := io.ReadAll(io.NewSectionReader(file, max(from-1, 0), int64(most)+1))
 	text := string(data)
-	if from > 0 { // what begins before that isn't whole
+	if from > 0 { // the note that begins before that isn't whole
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	return text, err

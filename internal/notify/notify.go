@@ -76,7 +76,7 @@ const (
 
 var errLate = errors.New("it took too long, and the loop was over")
 
-// New returns the Teller of a loop that is about to begin. What it has to tell waits for Begun.
+// New returns the Teller of a loop that is about to begin. Its calls wait for Begun.
 func New(cfg setup.Config, at At) *Teller {
 	t := &Teller{
 		cfg: cfg, ways: ways(cfg.Notify, at), gone: at.Gone, warn: at.Warn, began: time.Now(), known: make(chan struct{}),
@@ -232,8 +232,8 @@ func (t *Teller) tell(n Note) {
 	all.Wait()
 }
 
-// Close returns when nothing is told any more: that the loop has ended is waited for a while,
-// what the user ended isn't.
+// Close returns when all calls are made. It waits a while for the call about the loop's end, unless the user ended
+// the loop.
 func (t *Teller) Close() {
 	t.awake.Release()
 	cause := context.Canceled

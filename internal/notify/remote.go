@@ -21,8 +21,8 @@ import (
 // toldFor is how long it is known that somebody was told something.
 const toldFor = 7 * 24 * time.Hour
 
-// Remote calls the user of loops that other machines drive, by how each stands and stood before.
-// What a loop was in when it was heard of first isn't told: it may be old.
+// Remote calls the user of loops that other machines drive, by each one's state now and before. The first known state
+// of a loop isn't told: it may be old.
 type Remote struct {
 	*Teller
 	dir string // has a file for all that was told, whichever process of the user's did
@@ -76,7 +76,7 @@ func (a *Remote) Asked(loopID, question string) {
 	a.once(Note{Event: settings.NotifyQuestion, Text: "it has a question", Class: wire.ClassWarning}, loopID, question)
 }
 
-// once tells a note unless somebody has: what it is about tells it from others of the loop.
+// once sends a note unless somebody has; about tells it from other notes of the loop.
 func (a *Remote) once(n Note, loopID, about string) {
 	if !slices.Contains(a.cfg.Notify.On, n.Event) || len(a.ways) == 0 {
 		return
@@ -94,8 +94,8 @@ func (a *Remote) once(n Note, loopID, about string) {
 	a.say(n)
 }
 
-// noteRemote is what there is to tell of a loop that stood otherwise before, and what tells that from
-// the same of another time. What its user wanted isn't told.
+// noteRemote returns the note about a loop whose state changed, and an id that tells it from the same note at another
+// time. The user's own changes aren't told.
 func noteRemote(was, l wire.LoopStatus, now time.Time) (n Note, about string, ok bool) {
 	state, before := loop.State(l.State), loop.State(was.State)
 	about = fmt.Sprint(l.Iteration)

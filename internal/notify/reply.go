@@ -33,7 +33,7 @@ type Choice struct {
 }
 
 const (
-	byReply   = "reply command" // who answers, as the loop's story has it
+	byReply   = "reply command" // the author of the answer in the loop's story
 	maxAnswer = 16 << 10        // bytes of an answer
 	testWait  = 2 * time.Minute // for the answer to the question of a test
 )
@@ -47,8 +47,8 @@ type replies struct {
 	warned map[string]bool
 }
 
-// ask starts the command for a question of the loop's. Its answer is to that question alone; when that is open no
-// more, the command is ended.
+// ask starts the command for a question of the loop's. Its output answers that question alone; when the question is
+// closed, the command is ended.
 func (t *Teller) ask(q ask.Question) {
 	if len(t.cfg.Notify.Reply) == 0 {
 		return
@@ -82,7 +82,7 @@ func (t *Teller) reply(ctx context.Context, q ask.Question) error {
 	return err
 }
 
-// settled ends the command of a question that is open no more.
+// settled ends the command of a question that is closed.
 func (t *Teller) settled(id string) {
 	t.replies.mu.Lock()
 	defer t.replies.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// What terminals take for a notification, with its title and its text.
+// The notifications of terminals, with a title and a text.
 const (
 	osc9   = "\x1b]9;%s: %s\x1b\\"
 	osc777 = "\x1b]777;notify;%s;%s\x1b\\"

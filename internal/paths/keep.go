@@ -14,8 +14,8 @@ import (
 // Loops is the folder with a folder for each of this user's loops.
 func Loops() (string, error) { return State("loops") }
 
-// FolderPrefix is how the names begin of the folders that are kept for the loops of a folder. Whoever chose the
-// folder's name has no part in them.
+// FolderPrefix returns how the names of the folders of a folder's loops begin. It is a hash, so nobody chooses it by
+// the name of a folder.
 func FolderPrefix(folder string) string { return hash(folder) + "-" }
 
 // LoopName is the name of the folder that is kept for a loop. The folder in which it works is without links.

@@ -7,9 +7,9 @@ import (
 	"runtime"
 )
 
-// EnvState names the folder for all that this program keeps of the loops of a folder that goes
-// with what is kept of it, as a worker's checkout: snapshots' books, sessions, what is trusted there,
-// the caches of its walls. Nothing of that is written into the user's folders then.
+// EnvState names the folder for everything that this program stores about the loops of a temporary folder, such as a
+// worker's checkout: snapshots' books, sessions, trust, caches of the walls. Nothing is written into the user's
+// folders then.
 const EnvState = "RALPH_STATE_DIR"
 
 // Own is the folder with a name in the one that EnvState names; "" where there is none.

@@ -21,8 +21,8 @@ var (
 	secretValue = lazy.Regexp(`(?i)(` + secretName + `["']?\s*(?:=|:)\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'].*)`)
 )
 
-// Masked are arguments without the secrets that they name: "--api-key X", "--api-key=X", "KEY=X",
-// "Authorization: X", and the same in JSON. What has no name can't be told from other texts.
+// Masked returns arguments without the secrets that they name: "--api-key X", "--api-key=X", "KEY=X", "Authorization:
+// X", and the same in JSON. A secret without a name can't be told from other texts.
 func Masked(args []string) []string {
 	masked := slices.Clone(args)
 	isNext := false

@@ -79,9 +79,8 @@ func Duration(d time.Duration) string {
 	return text
 }
 
-// Elapsed writes a time that was measured, as far as it is of interest: 0.3s, 9s,
-// 45s, 2m05s, 1h02m. Tenths are only of what is less than 10 seconds and not
-// full ones: who shows a clock gives it full seconds.
+// Elapsed writes a measured time: 0.3s, 9s, 45s, 2m05s, 1h02m. Only times of less than 10 seconds have tenths, unless
+// they are full; a clock should pass full seconds.
 func Elapsed(d time.Duration) string {
 	d = max(d, 0)
 	switch {
@@ -95,12 +94,11 @@ func Elapsed(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// MaxUSD is the most dollars that an amount can be: what is more is a mistake.
+// MaxUSD is the most dollars that an amount can be; a higher one is a mistake.
 const MaxUSD = 1_000_000_000
 
-// USD writes an amount of dollars: $1.42. What is less than a cent has up to four
-// digits, $0.0042 or $0.004, and what is less than these can show is <$0.0001. What nobody
-// has is no more than that.
+// USD writes an amount of dollars: $1.42. Less than a cent has up to four digits, $0.0042 or $0.004, and less than
+// that is <$0.0001. An impossible amount is >$ and MaxUSD.
 func USD(amount float64) string {
 	switch {
 	case math.IsNaN(amount):

@@ -23,14 +23,13 @@ func Nearest(name string, candidates []string) string {
 }
 
 const (
-	longestName  = 100 // bytes; what is longer is no typo of anything
+	longestName  = 100 // bytes; a longer word is no typo of anything
 	minBeginning = 3   // letters that tell which name is meant
 	maxSuggested = 6   // names; more help nobody
 )
 
-// DidYouMean asks for those of names that word may stand for, as in "did you
-// mean --max-cost or --max-time?"; "" when there are none. prefix is put before
-// each.
+// DidYouMean asks for the names that word may stand for, as in "did you mean --max-cost or --max-time?"; "" when
+// there are none. prefix is put before each.
 func DidYouMean(word, prefix string, names []string) string {
 	found := suggest(word, names)
 	if len(found) == 0 {
@@ -50,9 +49,8 @@ func Known(word string, names []string) string {
 	return strings.TrimPrefix(DidYouMean(word, "", names)+" known are "+strings.Join(names, ", "), " ")
 }
 
-// suggest returns those of names that word may stand for. A typing error counts most, then the
-// beginning of a name, then words of it (what dashes part), then words that are
-// like its words, at last a spelling like it.
+// suggest returns the names that word may stand for. A typing error counts most, then the beginning of a name, then
+// parts of it between dashes, then parts that are like the word's, and last a similar spelling.
 func suggest(word string, names []string) []string {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
 	for _, means := range []func(name string) bool{

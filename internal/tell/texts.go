@@ -98,8 +98,8 @@ func Quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// spelled is a word whose characters that can't be seen are written by their bytes, three digits each: what
-// follows is never taken for one more.
+// spelled returns a word with invisible characters written as their bytes, three digits each, so that the next
+// character is never read as one more digit.
 func spelled(word string) string {
 	var b strings.Builder
 	b.WriteString("$'")
@@ -120,8 +120,7 @@ func spelled(word string) string {
 	return b.String() + "'"
 }
 
-// HelpWidth is how wide the help of a command is at most, in cells: what a terminal wraps
-// can't be read.
+// HelpWidth is how wide the help of a command is at most, in cells: help that a terminal wraps can't be read.
 const HelpWidth = 90
 
 // BadByte is the first byte of a text that isn't UTF-8, with its place. Line and Column begin

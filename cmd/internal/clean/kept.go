@@ -45,7 +45,7 @@ type keeps struct {
 	found  []kept
 }
 
-// find looks at all places. What couldn't be looked at is the error; the rest was found.
+// find looks at all places. The error names places that couldn't be looked at; the rest was found.
 func (k *keeps) find() error {
 	shots, shotsErr := changes.All(changes.Options{})
 	k.loops, k.names, k.needed = map[of]bool{}, map[string]of{}, map[of]bool{}
@@ -108,8 +108,8 @@ func (k *keeps) add(o of, it kept) {
 	}
 }
 
-// files adds those of a folder in ours, or those of one name in the folders of loops there. One that a process holds is
-// in use.
+// files adds the files of a folder in ours, or the files of one name in the folders of loops there. A file that a
+// process holds is in use.
 func (k *keeps) files(kind, in, name string) {
 	dir, err := paths.State(in)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package orchestrator makes a ralph.toml of a ralph.yml, the file of ralph-orchestrator. Two tables say which key is
-// which. What they don't know, and what may not stand in a ralph.toml, becomes comments there.
+// Package orchestrator makes a ralph.toml of a ralph.yml, the file of ralph-orchestrator. Two tables map the keys.
+// Unknown keys, and keys that may not stand in a ralph.toml, become comments there.
 package orchestrator
 
 import (
@@ -28,7 +28,7 @@ const MaxSize = 256 << 10
 // row is a key that is taken over: the first of theirs that can be. Theirs are paths with blanks between them.
 type row struct {
 	theirs, table, ours string
-	turn                func(any) any // what stands for their value; nil: the same
+	turn                func(any) any // converts their value; nil: the same
 }
 
 var rows = []row{
@@ -70,7 +70,7 @@ type hat struct {
 	name string
 }
 
-// topics are those of a key, which may have one alone.
+// topics returns the topics of a key, which may have one alone.
 func (h hat) topics(key string) []any {
 	if topic, ok := h.keys[key].(string); ok {
 		return []any{topic}

@@ -26,7 +26,7 @@ type changed struct {
 	patch func(context.Context, changes.File) string
 }
 
-// changesOf reads what an iteration changed; 0: what the loop did.
+// changesOf reads the changes of an iteration; 0: of the loop.
 func changesOf(s loop.Status, iteration int) (c changed, err error) {
 	work, err := new(service.Service).Work(context.Background(), service.Which{LoopID: s.LoopID, Folders: []string{s.Folder}})
 	if err != nil {
@@ -132,7 +132,7 @@ func (g *page) choose(by int) []effect {
 	}}
 }
 
-// rows are those of the tree that are shown: a folder, and its files below it.
+// rows returns the rows of the tree that are shown: a folder, and its files below it.
 func (t *tree) rows(p terminal.Palette, width, height int) []string {
 	at := slices.IndexFunc(t.lines, func(l treeLine) bool { return l.file == t.at })
 	first := firstShown(at, len(t.lines), height)

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// key is what was typed: a name such as "enter" or "ctrl+c", which of a letter is itself. What was
-// pasted has a text alone, so it can do nothing but stand where text is asked for.
+// key is a typed key: a name such as "enter" or "ctrl+c"; a letter's name is itself. Pasted text has a text alone, so
+// it can only stand where text is asked for.
 type key struct{ name, text string }
 
 const esc = 0x1b

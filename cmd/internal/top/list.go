@@ -36,7 +36,7 @@ func recordOf(st loop.Status) loop.Status {
 	return over
 }
 
-// listing is the loops that there are, and those of them that are listed.
+// listing has all loops, and the listed ones.
 type listing struct {
 	all    []loop.Status
 	shown  []loop.Status
@@ -65,7 +65,7 @@ func (l *listing) passes(st loop.Status) bool {
 
 func (l *listing) standOf(st loop.Status) string { return terminal.Line(wire.StandText(st, l.now())) }
 
-// sum says how many loops are listed, what they do and cost, and how they are chosen and sorted.
+// sum says how many loops are listed, what they do and cost, and how they are filtered and sorted.
 func (l *listing) sum() string {
 	asking, busy := 0, 0
 	cost, unknown := stream.Cost{}, 0

@@ -1,13 +1,11 @@
-// Package top is the screen over all loops of a user: how they stand, what one of them does, what
-// it asks and what it changed.
+// Package top is the screen over all loops of a user: how they stand, what one of them does, asks and changed.
 //
-// It has no policy of its own. What it shows is what status --all and watch show, and what a
-// key does is a command of the program, run in this process with what it prints shown below. A
-// model takes messages and draws pictures (model.go, act.go, list.go, files.go, typed.go, view.go), so
-// it is tested as a conversation. A loop's story is read beside it, at a width, in pages (story.go), and kept in
-// sections that fold (transcript.go). One goroutine has the model, and draws it as often as a
-// person can see, and at once behind a key. screen.go and keys.go are the terminal: a library for
-// it would cost each start of the program more than all of these.
+// It has no policy of its own: it shows what status --all and watch show, and a key is a command of the program, run
+// in this process with its output below. A model takes messages and draws pictures (model.go, act.go, list.go,
+// files.go, typed.go, view.go), so it is tested as a conversation. A loop's story is read beside it, at a width, in
+// pages (story.go), and kept in sections that fold (transcript.go). One goroutine has the model, and draws it as
+// often as a person can see, and at once after a key. screen.go and keys.go are the terminal: a library for it would
+// cost each start of the program more than all of these.
 package top
 
 import (
@@ -33,7 +31,7 @@ import (
 
 const (
 	drawEvery = 33 * time.Millisecond  // at most
-	turnEvery = 100 * time.Millisecond // what turns, and how large the terminal is
+	turnEvery = 100 * time.Millisecond // spinners, and a look at the terminal's size
 	listEvery = time.Second
 	escAlone  = 50 * time.Millisecond // how long what may follow an ESC takes
 )

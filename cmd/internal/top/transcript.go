@@ -45,8 +45,8 @@ func (t *transcript) of(iteration int) (at int, s *section) {
 	return -1, nil
 }
 
-// take takes what was told. What is told of another iteration than the last begins one, and folds
-// that one, unless somebody reads it.
+// take takes new pieces. A piece of another iteration than the last begins a section, and folds the last one, unless
+// somebody reads it.
 func (t *transcript) take(pieces []told) {
 	for _, piece := range pieces {
 		_, s := t.of(piece.iteration)

@@ -14,7 +14,7 @@ import (
 const (
 	wideFrom  = 110 // columns, from which on the loops stand beside the story
 	gutter    = 2   // columns before a story's lines
-	feet      = 2   // rows at the bottom: what was said, and the keys
+	feet      = 2   // rows at the bottom: the last message, and the keys
 	minWidth  = 30
 	minHeight = 8
 )
@@ -29,7 +29,7 @@ type picture struct {
 // listWidth is how many of them the loops have there.
 func (m *model) listWidth() int { return max(40, m.width*3/10) }
 
-// mainWidth is that of the part that shows one loop.
+// mainWidth returns the width of the part that shows one loop.
 func (m *model) mainWidth() int {
 	if m.width >= wideFrom {
 		return m.width - m.listWidth() - 3
@@ -189,8 +189,8 @@ func (g *page) picture(p terminal.Palette, width, height int) []string {
 	return padded(append(rows, textRows(p, g.text, width, height-len(rows), &g.top)...), height)
 }
 
-// textRows are those of a text that are shown, from top on, with a word on what is below. Lines
-// of a diff are coloured.
+// textRows returns the rows of a text that are shown, from top on, with a word on the rows below. Lines of a diff are
+// coloured.
 func textRows(p terminal.Palette, text string, width, height int, top *int) []string {
 	var rows []string
 	for _, line := range terminal.LinesOf(text) {

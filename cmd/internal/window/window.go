@@ -1,5 +1,5 @@
-// Package window is a terminal that owns a loop, which runs in a process of its own: what its signals and its end
-// mean to the loop.
+// Package window is a terminal that owns a loop, which runs in a process of its own: the meaning of the terminal's
+// signals, and of its end, for the loop.
 package window
 
 import (
