@@ -53,7 +53,8 @@ func TestAModelsServerSweeps(t *testing.T) {
 	t.Cleanup(func() { proctest.Kill(t, r.mark) })
 	bin := t.TempDir()
 	_, works, _ := strings.Cut(stubborn, "\n") // it is spoken to as long as it works
-	must(os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\n[ \"$1\" != --version ] || exec echo 9.9.9\nexport "+ofAgent+"\n"+works), 0o700))
+	script := "#!/bin/sh\n[ \"$1\" != --version ] || exec echo 9.9.9\nexport " + ofAgent + "\n" + works
+	must(os.WriteFile(filepath.Join(bin, "claude"), []byte(script), 0o700))
 	r.cmd = exec.Command("ralph-lsp", "mcp", "-C", r.folder)
 	r.cmd.Env = append(os.Environ(), r.mark, "PATH="+bin+":"+os.Getenv("PATH"))
 	r.cmd.Stderr = &r.out
@@ -63,7 +64,8 @@ func TestAModelsServerSweeps(t *testing.T) {
 	must(err)
 	must(r.cmd.Start())
 	c := &modelClient{r, in, bufio.NewScanner(from)}
-	c.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"c","version":"1"}}}`)
+	const hello = `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"c","version":"1"}}`
+	c.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":%s}`, hello)
 	c.hears()
 	c.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ralph_start","arguments":{"prompt":"Do it"}}}`)
 	var asked struct{ ID json.RawMessage }
