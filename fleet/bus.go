@@ -49,8 +49,6 @@ type Bus interface {
 	Tidy(ctx context.Context, before time.Time) error
 	// List returns all loops, and the ids of those whose records can't be read.
 	List(ctx context.Context) (all []Record, unread []string, err error)
-	// Index has loops found by their names, of which earlier versions have made no note. It does so once.
-	Index(ctx context.Context, all []Record) error
 	// Watch sends a loop as it is and whenever it changes, until ctx is done; "" is all loops, and sends an
 	// empty one behind those that there are. One that is removed comes once more, as Removed.
 	Watch(ctx context.Context, id string) (<-chan Record, error)

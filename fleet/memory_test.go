@@ -120,8 +120,6 @@ func (m *memory) List(context.Context) (all []Record, unread []string, err error
 	return all, unread, nil
 }
 
-func (m *memory) Index(context.Context, []Record) error { return nil }
-
 // all has the loops.
 func (m *memory) all(t *testing.T) []Record {
 	t.Helper()

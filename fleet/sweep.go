@@ -61,7 +61,7 @@ func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) 
 	if err != nil {
 		return done, err
 	}
-	if err := errors.Join(requeue(ctx, bus, all), bus.Index(ctx, all)); err != nil {
+	if err := requeue(ctx, bus, all); err != nil {
 		return done, err
 	}
 	loops, repos := map[string]Record{}, map[string]bool{}

@@ -59,7 +59,7 @@ func (b *Bus) Close() { b.conn.Close() }
 
 // Create implements fleet.Bus. Its name is found before it is there, so that none is missed.
 func (b *Bus) Create(ctx context.Context, r fleet.Record) error {
-	if err := b.index(ctx, r); err != nil {
+	if err := index(ctx, b, r); err != nil {
 		return err
 	}
 	return b.loops.create(ctx, r.ID, r)
@@ -84,7 +84,7 @@ func (b *Bus) Remove(ctx context.Context, r fleet.Record, revision uint64) error
 	if err := conflict(b.loops.Purge(ctx, r.ID, jetstream.LastRevision(revision))); err != nil {
 		return err
 	}
-	problem := errors.Join(b.Forget(ctx, r.ID), b.unindex(ctx, r))
+	problem := errors.Join(b.Forget(ctx, r.ID), unindex(ctx, b, r))
 	for n := 1; n <= r.Attempt; n++ {
 		for _, name := range []string{r.StateFile(n), r.CheckpointFile(n), r.TranscriptFile(n)} {
 			problem = errors.Join(problem, b.RemoveFile(ctx, name, time.Time{}))
@@ -125,14 +125,14 @@ func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) e
 
 // List implements fleet.Bus.
 func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, err error) {
-	unread, err = b.Each(ctx, func(r fleet.Record) { all = append(all, r) })
+	unread, err = Each(ctx, b, func(r fleet.Record) { all = append(all, r) })
 	return all, unread, err
 }
 
 // Each calls each with all loops as they come, each loop once, and returns the ids of those whose records can't be read.
 // The client ends when as many came as there were: a loop that changes meanwhile may come twice, and another one not at
 // all, which is then asked for by itself.
-func (b *Bus) Each(ctx context.Context, each func(fleet.Record)) (unread []string, err error) {
+func Each(ctx context.Context, b *Bus, each func(fleet.Record)) (unread []string, err error) {
 	seen := map[string]bool{} // with the marks of removed ones
 	take := func(e jetstream.KeyValueEntry) {
 		key := e.Key()

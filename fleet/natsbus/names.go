@@ -13,7 +13,7 @@ import (
 )
 
 // The ledger's bucket has the ids of the loops of each name, so that one is found without a list of all. Of loops that
-// are older than that index it knows nothing until a sweep has added them; then there is a value of namesKey.
+// are older than that index it knows nothing until a worker has added them; then there is a value of namesKey.
 const (
 	nameKey  = "name-"
 	namesKey = "names"
@@ -24,13 +24,13 @@ func keyOfName(name string) string {
 }
 
 // Named returns the loops of a name. isSure is false while there may be others.
-func (b *Bus) Named(ctx context.Context, name string) (all []fleet.Record, isSure bool, err error) {
+func Named(ctx context.Context, b *Bus, name string) (all []fleet.Record, isSure bool, err error) {
 	if _, err = b.sums.Get(ctx, namesKey); errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, false, nil
 	} else if err != nil {
 		return nil, false, err
 	}
-	ids, _, err := b.idsOf(ctx, name)
+	ids, _, err := idsOf(ctx, b, name)
 	for _, id := range ids {
 		if r, _, errGet := b.Get(ctx, id); errGet == nil && r.Name == name {
 			all = append(all, r)
@@ -41,7 +41,7 @@ func (b *Bus) Named(ctx context.Context, name string) (all []fleet.Record, isSur
 	return all, err == nil, err
 }
 
-func (b *Bus) idsOf(ctx context.Context, name string) (ids []string, revision uint64, err error) {
+func idsOf(ctx context.Context, b *Bus, name string) (ids []string, revision uint64, err error) {
 	entry, err := b.sums.Get(ctx, keyOfName(name))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, 0, nil
@@ -52,12 +52,12 @@ func (b *Bus) idsOf(ctx context.Context, name string) (ids []string, revision ui
 }
 
 // changeIDs changes the ids of a name.
-func (b *Bus) changeIDs(ctx context.Context, name string, change func([]string) []string) error {
+func changeIDs(ctx context.Context, b *Bus, name string, change func([]string) []string) error {
 	if name == "" {
 		return nil
 	}
 	return ledger.Retry(ctx, func() error {
-		ids, revision, err := b.idsOf(ctx, name)
+		ids, revision, err := idsOf(ctx, b, name)
 		if err != nil {
 			return err
 		}
@@ -73,8 +73,8 @@ func (b *Bus) changeIDs(ctx context.Context, name string, change func([]string) 
 }
 
 // index makes a loop one that is found by its name.
-func (b *Bus) index(ctx context.Context, r fleet.Record) error {
-	return b.changeIDs(ctx, r.Name, func(ids []string) []string {
+func index(ctx context.Context, b *Bus, r fleet.Record) error {
+	return changeIDs(ctx, b, r.Name, func(ids []string) []string {
 		if slices.Contains(ids, r.ID) {
 			return ids
 		}
@@ -83,22 +83,25 @@ func (b *Bus) index(ctx context.Context, r fleet.Record) error {
 }
 
 // unindex is the reverse.
-func (b *Bus) unindex(ctx context.Context, r fleet.Record) error {
-	return b.changeIDs(ctx, r.Name, func(ids []string) []string {
+func unindex(ctx context.Context, b *Bus, r fleet.Record) error {
+	return changeIDs(ctx, b, r.Name, func(ids []string) []string {
 		return slices.DeleteFunc(ids, func(id string) bool { return id == r.ID })
 	})
 }
 
-// Index implements fleet.Bus.
-func (b *Bus) Index(ctx context.Context, all []fleet.Record) error {
+// IndexNames has loops found by their names of which earlier versions have made no note. It does so once for a bus.
+func IndexNames(ctx context.Context, b *Bus) error {
 	_, err := b.sums.Get(ctx, namesKey)
 	if !errors.Is(err, jetstream.ErrKeyNotFound) {
 		return err
 	}
-	for _, r := range all {
-		if err := b.index(ctx, r); err != nil {
-			return err
+	var failed error
+	if _, err := Each(ctx, b, func(r fleet.Record) {
+		if failed == nil {
+			failed = index(ctx, b, r)
 		}
+	}); err != nil || failed != nil {
+		return errors.Join(err, failed)
 	}
 	return b.sums.put(ctx, namesKey, true)
 }

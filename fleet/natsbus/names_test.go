@@ -13,7 +13,7 @@ func TestLoopsAreFoundByTheirNames(t *testing.T) {
 	b := serve(t)("user")
 	named := func(name string) (ids []string, isSure bool) {
 		t.Helper()
-		all, isSure, err := b.Named(ctx, name)
+		all, isSure, err := Named(ctx, b, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,9 +27,9 @@ func TestLoopsAreFoundByTheirNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ids, isSure := named("größe"); isSure || ids != nil {
-		t.Errorf("before a sweep: %v, %v", ids, isSure)
+		t.Errorf("before a worker came: %v, %v", ids, isSure)
 	}
-	if _, err := fleet.Sweep(ctx, b, time.Now()); err != nil {
+	if err := IndexNames(ctx, b); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"f2", "f3"} {
@@ -48,7 +48,7 @@ func TestLoopsAreFoundByTheirNames(t *testing.T) {
 	if ids, _ := named("größe"); !slices.Equal(ids, []string{"f2"}) {
 		t.Errorf("behind a removal: %v", ids)
 	}
-	if ids, _, err := b.idsOf(ctx, "größe"); err != nil || !slices.Equal(ids, []string{"f2"}) {
+	if ids, _, err := idsOf(ctx, b, "größe"); err != nil || !slices.Equal(ids, []string{"f2"}) {
 		t.Errorf("its note: %v, %v", ids, err)
 	}
 }

@@ -226,7 +226,7 @@ func namedOn(ctx context.Context, bus fleet.Bus, name string) ([]fleet.Record, e
 	if !ok {
 		return nil, nil
 	}
-	named, isSure, err := b.Named(ctx, name)
+	named, isSure, err := natsbus.Named(ctx, b, name)
 	if !isSure {
 		named = nil
 	}

@@ -112,7 +112,7 @@ func streamJSON(ctx context.Context, cmd *cobra.Command, bus *natsbus.Bus) error
 	var running []fleet.Record
 	lines := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
 	var problem error
-	unread, err := bus.Each(ctx, func(r fleet.Record) {
+	unread, err := natsbus.Each(ctx, bus, func(r fleet.Record) {
 		if r.Phase == fleet.Running {
 			running = append(running, r)
 		} else if problem == nil {
