@@ -3,12 +3,8 @@
 package changes
 
 import (
-	"bufio"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,39 +18,12 @@ import (
 // RALPH_TEST_KILLS says how often.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	kills := 15
-	if n, err := strconv.Atoi(os.Getenv("RALPH_TEST_KILLS")); err == nil {
-		kills = n
-	}
 	f := repository(t, "a", "0\n", "user", "1\n")
 	f.opts.Dir = f.dir + ".changes"
 	t.Cleanup(func() { os.RemoveAll(f.opts.Dir) })
-	program, err := os.Executable()
-	f.must(err)
-	gits, locks, made := 0, 0, 0
+	kills, gits, locks, made := proctest.Kills(15), 0, 0, 0
 	for i := range kills {
-		cmd := exec.Command(program, "take-snapshots", f.dir)
-		var complaint strings.Builder
-		cmd.Stderr = &complaint
-		out, err := cmd.StdoutPipe()
-		f.must(err)
-		f.must(cmd.Start())
-		for lines := bufio.NewScanner(out); rand.IntN(3) > 0 && lines.Scan(); {
-		}
-		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond) // any moment
-		var children []int
-		if i%2 == 0 {
-			children = proctest.Children(cmd.Process.Pid)
-		}
-		cmd.Process.Kill()
-		for _, pid := range children {
-			if git, err := os.FindProcess(pid); err == nil && git.Kill() == nil {
-				gits++
-			}
-		}
-		if cmd.Wait(); complaint.Len() > 0 {
-			t.Fatal(complaint.String())
-		}
+		gits += proctest.KillAnywhere(t, 60*time.Millisecond, i%2 == 0, func(string) {}, "take-snapshots", f.dir)
 		locks += len(f.locks())
 		f.has("user", "1\n")
 		if i%3 == 0 {

@@ -3,14 +3,9 @@
 package worktree
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,47 +17,15 @@ import (
 // What it had finished is whole, and the next start takes away all else.
 // RALPH_TEST_KILLS says how often.
 func TestKilledAtAnyMoment(t *testing.T) {
-	kills := 10
-	if n, err := strconv.Atoi(os.Getenv("RALPH_TEST_KILLS")); err == nil {
-		kills = n
-	}
 	w := newWork(t)
 	w.write("app/a", "mine\n", "app/new", "mine\n", "app/ignored", "kept\n")
 	for i := range 50 {
 		w.write(fmt.Sprintf("app/many/%d", i), "much\n")
 	}
 	before := w.git("status", "--porcelain") + w.git("rev-parse", "main")
-	program, err := os.Executable()
-	w.must(err)
-	gits, unfinished, whole := 0, 0, map[string]bool{}
+	kills, gits, unfinished, whole := proctest.Kills(10), 0, 0, map[string]bool{}
 	for i := range kills {
-		cmd := exec.Command(program, "add-trees", w.repo)
-		var complaint strings.Builder
-		cmd.Stderr = &complaint
-		out, err := cmd.StdoutPipe()
-		w.must(err)
-		w.must(cmd.Start())
-		said := bufio.NewScanner(out)
-		for rand.IntN(2) > 0 && said.Scan() {
-			whole[said.Text()] = false
-		}
-		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond) // any moment
-		var children []int
-		if i%2 == 0 {
-			children = proctest.Children(cmd.Process.Pid)
-		}
-		cmd.Process.Kill()
-		for _, pid := range children {
-			if git, err := os.FindProcess(pid); err == nil && git.Kill() == nil {
-				gits++
-			}
-		}
-		for said.Scan() { // what it had said
-			whole[said.Text()] = false
-		}
-		if cmd.Wait(); complaint.Len() > 0 {
-			t.Fatal(complaint.String())
-		}
+		gits += proctest.KillAnywhere(t, 80*time.Millisecond, i%2 == 0, func(line string) { whole[line] = false }, "add-trees", w.repo)
 		if records, _ := filepath.Glob(filepath.Join(w.repo, ".git/ralph/*.json")); len(records) > 0 {
 			unfinished++
 		}

@@ -40,9 +40,7 @@ var sleepers = []string{
 	"loop/engine/editor_linux_test.go: TestNoSaveIsLostBesideALoop",
 	"loopstate/saves_test.go: pauseInSave",
 	// A process is killed, or hung up, at any moment.
-	"workspace/changes/kills_test.go: TestKilledAtAnyMoment",
 	"cmd/ralph-lsp/hangup_linux_test.go: TestAKeptLoopOutlivesItsTerminal",
-	"workspace/worktree/kills_test.go: TestKilledAtAnyMoment",
 	// What is tested is that time goes by: for the real agent, and for a lease of the real bus. More of it does no harm.
 	"fleet/e2e/operate_test.go: TestNoLeaseTakesRunningIterationsAway",
 	"e2e/stop_test.go: TestAStopOfOursIsNoSilence",
