@@ -147,13 +147,13 @@ func (s *Session) look(f *following) {
 	var moot []string
 	s.mu.Lock()
 	for _, q := range now.Questions {
-		if open[q.ID] = true; !s.asked[q.ID] {
-			s.asked[q.ID], fresh = true, append(fresh, q)
+		if open[q.ID] = true; !f.asked[q.ID] {
+			f.asked[q.ID], fresh = true, append(fresh, q)
 		}
 	}
-	for id := range s.asked {
+	for id := range f.asked {
 		if !open[id] {
-			delete(s.asked, id)
+			delete(f.asked, id)
 			moot = append(moot, id)
 		}
 	}
@@ -191,12 +191,9 @@ func (s *Session) again() (wire.Said, error) {
 // over ends what is shown of a loop.
 func (s *Session) over(f *following) {
 	s.mu.Lock()
-	s.following = nil
-	var moot []string
-	for id := range s.asked {
-		moot = append(moot, id)
+	if s.following == f { // else another one has begun
+		s.following = nil
 	}
-	clear(s.asked)
 	s.mu.Unlock()
 	if f.HasLeft() { // the client is gone
 		return
@@ -213,16 +210,21 @@ func (s *Session) over(f *following) {
 	now := wire.StatusOf(end.Status, f.Owns())
 	f.Close()
 	s.mu.Lock()
-	done := s.turn // another one may begin as soon as its user hears of the end
-	s.turn = nil
+	var done func(Outcome)
+	givesWay := s.turn != nil && s.held != f
+	if s.held == f { // another turn may begin as soon as its user hears of the end
+		done, s.turn, s.held = s.turn, nil, nil
+	}
 	isCancelled := s.cancelled
 	s.mu.Unlock()
 	s.tells(func(face Face) {
-		for _, id := range moot {
+		for id := range f.asked {
 			face.Withdraw(id)
 		}
 		face.Stands(now)
-		face.Ended(now, end.Reason)
+		if !givesWay { // to a loop that its user has just asked for
+			face.Ended(now, end.Reason)
+		}
 	})
 	if done != nil {
 		done(Outcome{Ended: end.Reason, Cancelled: isCancelled})

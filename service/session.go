@@ -77,23 +77,23 @@ type Session struct {
 	following *following
 	turn      func(Outcome) // a prompt that waits for its loop's end
 	cancelled bool          // by its user
-	begun     bool          // the turn's loop has, so that it can be spoken to
 	early     []func(error) // what was said before that
+	held      *following    // the loop that the turn waits for; nil: none has begun
 	agent     string        // who was told to be at work
-	asked     map[string]bool
 }
 
 // following is a loop that is followed.
 type following struct {
 	Followed
-	stands chan struct{} // holds one signal
-	aside  chan func()   // what is to be done between two of its updates
-	over   chan struct{} // nothing more is shown of it
+	stands chan struct{}   // holds one signal
+	aside  chan func()     // what is to be done between two of its updates
+	over   chan struct{}   // nothing more is shown of it
+	asked  map[string]bool // which of its questions were asked
 }
 
 // NewSession makes one. ctx ends with its client.
 func NewSession(ctx context.Context, loops Loops, face Face, folder, by string) *Session {
-	return &Session{Folder: folder, By: by, ctx: ctx, loops: loops, face: face, asked: map[string]bool{}}
+	return &Session{Folder: folder, By: by, ctx: ctx, loops: loops, face: face}
 }
 
 // order has something done behind what was ordered before.
@@ -198,7 +198,7 @@ func (s *Session) take(done func(Outcome)) bool {
 	if s.turn != nil {
 		return false
 	}
-	s.turn, s.cancelled, s.begun = done, false, false
+	s.turn, s.cancelled, s.held = done, false, nil
 	return true
 }
 
@@ -249,7 +249,7 @@ func (s *Session) goesOn() *following {
 }
 
 func newFollowing() *following {
-	return &following{stands: make(chan struct{}, 1), aside: make(chan func()), over: make(chan struct{})}
+	return &following{stands: make(chan struct{}, 1), aside: make(chan func()), over: make(chan struct{}), asked: map[string]bool{}}
 }
 
 func (s *Session) listener(f *following) Listener {
@@ -327,7 +327,7 @@ func (s *Session) begin(f *following, begun Begun) {
 // hold makes the turn one of a loop: it lasts until that ends.
 func (s *Session) hold(f *following) {
 	s.mu.Lock()
-	s.loopID, s.begun = f.LoopID(), true
+	s.loopID, s.held, s.following = f.LoopID(), f, f
 	isCancelled := s.cancelled
 	s.mu.Unlock()
 	s.tells(func(face Face) {
@@ -366,7 +366,7 @@ func (s *Session) Steer(text string, done func(said string, err error)) {
 		})
 	}
 	s.mu.Lock()
-	isEarly := s.turn != nil && !s.begun
+	isEarly := s.turn != nil && s.held == nil
 	if isEarly {
 		s.early = append(s.early, say)
 	}
@@ -387,7 +387,7 @@ func (s *Session) Interrupt() {
 // interrupt ends the turn's loop so that it can go on.
 func (s *Session) interrupt() {
 	s.mu.Lock()
-	isRunning := s.turn != nil && s.begun
+	isRunning := s.turn != nil && s.held != nil
 	s.mu.Unlock()
 	if !isRunning {
 		return

@@ -145,6 +145,38 @@ func TestALoadedLoopAsks(t *testing.T) {
 	}
 }
 
+// A loop that gives way to another one ends no turn but its own.
+func TestALoopThatGivesWay(t *testing.T) {
+	loops := withLoop()
+	loops.Errors["ralph.loop.start"] = &wire.Failure{Reason: wire.ReasonAlreadyRunning, Err: errors.New("a loop is running")}
+	k := begin(t, loops, &Agent{})
+	k.ask("session/load", `{"sessionId":"ralph-k","cwd":"/w/app","mcpServers":[]}`)
+	k.answer()
+	k.commanded("join", "past")
+	k.session = "ralph-k"
+	k.prompt("/ralph-loop Mend it")
+	k.commanded("ralph.loop.start", "Mend it")
+	asked := k.next("session/request_permission")
+	loops.Set(func() {
+		delete(loops.Errors, "ralph.loop.start")
+		loops.Before["ralph.loop.start"] = func() {
+			loops.Loop("ralph-k").Tell(strings.Replace(over, "promise", "cancelled", 1))
+			k.titled("Ralph cancelled")
+		}
+	})
+	k.client.Reply(asked.ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "1"}}, nil)
+	k.commanded("ralph.loop.start", `"replace":true`)
+	k.prompt("Leave the parser alone")
+	k.commanded("ralph.loop.steer", `"loopId":"ralph-a"`)
+	if a := k.answer(); string(a.Result) != `{"stopReason":"end_turn"}` { // of the word
+		t.Errorf("%s", a.Result)
+	}
+	k.told(over)
+	if a := k.answer(); string(a.Result) != `{"stopReason":"end_turn"}` {
+		t.Errorf("the turn ends with %s %v", a.Result, a.Error)
+	}
+}
+
 // A client's stop while it is asked how to start is no error.
 func TestAStopWhileAStartIsAsked(t *testing.T) {
 	k := begin(t, refusing("ralph.loop.start", &wire.Failure{Reason: wire.ReasonInterrupted, Err: errors.New("there is a loop")}), &Agent{})

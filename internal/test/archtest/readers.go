@@ -17,8 +17,8 @@ import (
 const sessionUpdate = "sessionUpdate"
 
 // Readers returns the places where the main program reads JSON of its own past the one decoder: structs that read
-// updates, updates that are unmarshaled by themselves, what looks for an update's head, and answers of commands that are
-// read as anything but the type that writes them. own has the updates' structs; the free packages may do so.
+// updates, updates that are unmarshaled by themselves, and what looks for an update's head. own has the updates' structs;
+// the free packages may do so.
 func Readers(tree fs.FS, own string, free map[string]string) (problems []string, err error) {
 	files, used := token.NewFileSet(), map[string]bool{}
 	parsed := map[string]*ast.File{}
@@ -105,13 +105,9 @@ type reader struct {
 }
 
 func (r reader) read(file *ast.File) {
-	declared, generic := map[string]bool{}, map[string]bool{} // variables that are updates, type parameters
+	declared := map[string]bool{} // variables that are updates
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.FuncType:
-			for _, name := range namesOf(n.TypeParams) {
-				generic[name] = true
-			}
 		case *ast.StructType:
 			if readsUpdates(n) {
 				r.tell(n, "updates are read by wire.Decode, as the structs that write them")
@@ -125,53 +121,25 @@ func (r reader) read(file *ast.File) {
 				declared[name.Name] = n.Type != nil && r.isUpdate(n.Type)
 			}
 		case *ast.CallExpr:
-			r.call(n, declared, generic)
+			r.call(n, declared)
 		}
 		return true
 	})
 }
 
-// call looks at what is unmarshaled, and at how the answer of a command is read.
-func (r reader) call(n *ast.CallExpr, declared, generic map[string]bool) {
-	switch name := lastName(n.Fun); {
-	case len(n.Args) == 0:
-	case strings.HasPrefix(name, "Unmarshal") || name == "Decode":
-		into, ok := n.Args[len(n.Args)-1].(*ast.UnaryExpr)
-		if ok && declared[lastName(into.X)] {
-			r.tell(n, "updates are read by wire.Decode")
-		}
-	case name == "Command":
-		answered, ok := n.Args[len(n.Args)-1].(*ast.FuncLit)
-		if ok && len(answered.Type.Params.List) == 2 && !isElsewheres(answered.Type.Params.List[0].Type, generic) {
-			r.tell(answered, "a command's answer is read as the type that writes it")
-		}
+// call looks at what is unmarshaled.
+func (r reader) call(n *ast.CallExpr, declared map[string]bool) {
+	name := lastName(n.Fun)
+	if len(n.Args) == 0 || !strings.HasPrefix(name, "Unmarshal") && name != "Decode" {
+		return
+	}
+	into, ok := n.Args[len(n.Args)-1].(*ast.UnaryExpr)
+	if ok && declared[lastName(into.X)] {
+		r.tell(n, "updates are read by wire.Decode")
 	}
 }
 
 func (r reader) isUpdate(t ast.Expr) bool {
 	s, ok := t.(*ast.SelectorExpr)
 	return ok && lastName(s.X) == r.pkg && r.updates[s.Sel.Name]
-}
-
-// isElsewheres says whether a type is another package's or a type parameter, or has nothing to read.
-func isElsewheres(t ast.Expr, generic map[string]bool) bool {
-	switch t := t.(type) {
-	case *ast.StructType:
-		return len(t.Fields.List) == 0
-	case *ast.Ident:
-		return generic[t.Name]
-	}
-	_, ok := t.(*ast.SelectorExpr)
-	return ok
-}
-
-func namesOf(fields *ast.FieldList) (names []string) {
-	if fields != nil {
-		for _, f := range fields.List {
-			for _, name := range f.Names {
-				names = append(names, name.Name)
-			}
-		}
-	}
-	return names
 }
