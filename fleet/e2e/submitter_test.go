@@ -86,6 +86,9 @@ func TestASubmitterHasItsOwnLoopsDone(t *testing.T) {
 	if s := w.status()["mine"]; s.Host != "walled" {
 		t.Errorf("it ran at %+v", s)
 	}
+	if said := alice.must("watch", "mine"); !strings.Contains(said, "DONE") {
+		t.Errorf("it has watched %q", said)
+	}
 	branch := strings.Fields(alice.must("fetch", "mine", "--into", w.repo))[1]
 	if got := w.git("-C", w.repo, "show", branch+":made"); got != "made" {
 		t.Errorf("fetched: %q", got)
@@ -105,13 +108,13 @@ func TestASubmitterMayDoNothingElse(t *testing.T) {
 	w.until("the others' ends", func() bool { return w.status()["his"].State == "ended" && w.status()["the-operators"].State == "ended" })
 	waiting := bob.ask("waiting", "--on", "nowhere")
 	const more = "the token is of the submitter alice"
-	for _, args := range [][]string{{"watch", his}, {"pause", his}, {"resume", his}, {"next", his}, {"steer", his, "x"}, {"answer", his}, {"land", his}, {"remove", his},
+	for _, args := range [][]string{{"pause", his}, {"resume", his}, {"next", his}, {"steer", his, "x"}, {"answer", his}, {"land", his}, {"remove", his},
 		{"limits", "--max-cost", "0"}, {"worker", "--sandbox", "off"}} {
 		alice.refuses(more, args...)
 	}
 	alice.refuses("problem found", "doctor", "--only", "bus")
 	for _, id := range []string{his, waiting, theirs, "his", "the-operators"} {
-		for _, command := range []string{"status", "cancel", "fetch"} {
+		for _, command := range []string{"status", "watch", "cancel", "fetch"} {
 			alice.refuses("there is no loop "+id, command, id)
 		}
 	}

@@ -3,6 +3,8 @@ package submitter
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -104,4 +106,61 @@ func (c *Client) Get(ctx context.Context, id string) (r fleet.Record, revision u
 	}
 	record, _ := io.ReadAll(f) // from memory
 	return r, 0, fleet.Decode(record, &r)
+}
+
+// lookEvery is how often a submitter looks at a loop: NATS tells it nothing by itself.
+const lookEvery = time.Second
+
+// Watch implements fleet.Bus for one loop, by looking again and again.
+func (c *Client) Watch(ctx context.Context, id string) (<-chan fleet.Record, error) {
+	records := make(chan fleet.Record)
+	go func() {
+		defer close(records)
+		var last []byte
+		for ; ctx.Err() == nil; fleet.Pause(ctx, lookEvery) {
+			r, _, err := c.Get(ctx, id)
+			if isGone := errors.Is(err, fleet.ErrNotFound); isGone {
+				r = fleet.Record{Task: fleet.Task{ID: id}, Phase: fleet.Removed}
+			} else if err != nil {
+				continue
+			}
+			now, _ := fleet.Encode(r) // it was read
+			if bytes.Equal(now, last) {
+				continue
+			}
+			last = now
+			select {
+			case records <- r:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return records, nil
+}
+
+// Hear implements fleet.Bus, by asking again and again for what comes behind.
+func (c *Client) Hear(ctx context.Context, id string, all bool) (<-chan []byte, error) {
+	said := make(chan []byte)
+	go func() {
+		defer close(said)
+		attempt, line := 0, 0
+		for ; ctx.Err() == nil; fleet.Pause(ctx, lookEvery) {
+			f, err := c.File(ctx, fmt.Sprintf("%s%s/%s%d-%d", recordOf, id, liveOf, attempt, line))
+			if err == nil {
+				err = livelog.EachLine(f, 0, func(one []byte) error {
+					attempt, line, _ = livelog.Untag(one)
+					select {
+					case said <- one:
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				})
+			}
+			if all || errors.Is(err, fleet.ErrNotFound) {
+				return
+			}
+		}
+	}()
+	return said, nil
 }

@@ -1,4 +1,4 @@
-// Package submitter is for who may submit loops to a fleet, and see, cancel and fetch their own, and may not touch
+// Package submitter is for who may submit loops to a fleet, and see, watch, cancel and fetch their own, and may not touch
 // its bus: Desk is the side of serve, which may do everything there, and Client the submitter's.
 package submitter
 
@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
@@ -40,6 +41,9 @@ const listed = "loops"
 
 // recordOf stands before the id of a loop whose record is read, or one of its files.
 const recordOf = "loop/"
+
+// liveOf stands before the attempt and the line, with a dash between, behind which is read what a loop says live.
+const liveOf = "live-"
 
 // partSize bounds a part of what is sent and read: a message on the bus has 256 KiB at most.
 const partSize = 128 << 10
@@ -203,6 +207,10 @@ func (d *Desk) read(ctx context.Context, name string, more func(context.Context,
 		if file == "" {
 			record, _ := fleet.Encode(r) // it was read
 			from = bytes.NewReader(record)
+		} else if behind, isLive := strings.CutPrefix(file, liveOf); isLive {
+			if from, err = d.live(ctx, id, behind); err != nil {
+				return err
+			}
 		} else {
 			f, err := d.Bus.File(ctx, name)
 			if err != nil {
@@ -225,4 +233,23 @@ func (d *Desk) read(ctx context.Context, name string, more func(context.Context,
 			return err
 		}
 	}
+}
+
+// live is what a loop has said live, a line each with its attempt and number, behind those that who asks has heard.
+func (d *Desk) live(ctx context.Context, id, behind string) (io.Reader, error) {
+	var attempt, line int
+	if _, err := fmt.Sscanf(behind, "%d-%d", &attempt, &line); err != nil {
+		return nil, fleet.ErrNotFound
+	}
+	heard, err := d.Bus.Hear(ctx, id, true)
+	if err != nil {
+		return nil, err
+	}
+	var lines bytes.Buffer
+	for said := range heard {
+		if at, n, _ := livelog.Untag(said); at > attempt || at == attempt && n > line {
+			lines.Write(append(bytes.TrimRight(said, "\n"), '\n'))
+		}
+	}
+	return &lines, ctx.Err()
 }

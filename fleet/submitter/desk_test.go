@@ -12,8 +12,10 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 )
 
 // fakeBus has what a desk needs of a bus.
@@ -21,6 +23,16 @@ type fakeBus struct {
 	fleet.Bus // nothing else is called
 	records   map[string]fleet.Record
 	files     map[string]string
+	said      map[string][]string // live
+}
+
+func (b *fakeBus) Hear(_ context.Context, id string, _ bool) (<-chan []byte, error) {
+	said := make(chan []byte, len(b.said[id]))
+	for _, line := range b.said[id] {
+		said <- []byte(line)
+	}
+	close(said)
+	return said, nil
 }
 
 func (b *fakeBus) Get(_ context.Context, id string) (fleet.Record, uint64, error) {
@@ -206,4 +218,60 @@ func TestARepositoryCanBeTooLarge(t *testing.T) {
 	if !strings.Contains(string(said), "more than 4 MiB") || n != maxRepo/len(part)+1 {
 		t.Errorf("after %d parts: %s", n, said)
 	}
+}
+
+func TestASubmitterWatchesItsLoops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		b, _, c := newDesk(t)
+		mine := fleet.Record{Task: fleet.Task{ID: "f1", Labels: map[string]string{fleet.LabelSubmitter: "alice"}}, Phase: fleet.Running, Attempt: 3}
+		b.records["f1"], b.records["f2"] = mine, fleet.Record{Task: fleet.Task{ID: "f2"}}
+		line := func(attempt, n int) string {
+			return string(livelog.Tag([]byte(`{"text":"`+strings.Repeat("x", partSize)+`"}`+"\n"), attempt, n))
+		}
+		b.said = map[string][]string{"f1": {line(2, 7), line(3, 1), line(3, 2)}, "f2": {line(1, 1)}}
+		hears := func(id string, all bool, want ...string) {
+			t.Helper()
+			said, err := c.Hear(ctx, id, all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range want {
+				if got := <-said; string(got) != one {
+					t.Errorf("of %s it hears %.40q, want %.40q", id, got, one)
+				}
+			}
+			if !all {
+				synctest.Wait()
+				b.said[id] = append(b.said[id], line(3, 3))
+				if got := <-said; string(got) != line(3, 3) {
+					t.Errorf("behind that it hears %.40q", got)
+				}
+				return
+			}
+			if more, ok := <-said; ok {
+				t.Errorf("of %s it hears %.40q besides", id, more)
+			}
+		}
+		hears("f1", true, b.said["f1"]...)
+		hears("f1", false, b.said["f1"]...)
+		hears("f2", true)
+		changes, err := c.Watch(ctx, "f1")
+		if r := <-changes; err != nil || r.Phase != fleet.Running {
+			t.Errorf("it stands as %+v, %v", r, err)
+		}
+		synctest.Wait()
+		mine.Phase = fleet.Ended
+		b.records["f1"] = mine
+		if r := <-changes; r.Phase != fleet.Ended {
+			t.Errorf("then as %+v", r)
+		}
+		synctest.Wait()
+		delete(b.records, "f1")
+		if r := <-changes; r.Phase != fleet.Removed {
+			t.Errorf("at last as %+v", r)
+		}
+		stop()
+		synctest.Wait()
+	})
 }

@@ -108,7 +108,7 @@ func (b *busFlags) options(name string) (natsbus.Options, error) {
 	}
 	token, err := b.token()
 	if who := natsbus.SubmitterOf(token); who != "" {
-		err = &natsbus.Problem{What: "the token is of the submitter " + who, Fix: "that one may only submit loops, and see, cancel and fetch its own: this needs the token of the bus"}
+		err = &natsbus.Problem{What: "the token is of the submitter " + who, Fix: "that one may only submit loops, and see, watch, cancel and fetch its own: this needs the token of the bus"}
 	}
 	o := b.reach(name)
 	o.Token = token

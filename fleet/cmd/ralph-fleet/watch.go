@@ -22,7 +22,7 @@ import (
 )
 
 func newWatch() *cobra.Command {
-	var loops choice
+	loops := choice{submitters: true}
 	var now, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "watch LOOP...",
