@@ -66,7 +66,7 @@ function start(context: vscode.ExtensionContext): Api {
     void loops.known(loop.loopId).then(() => panels.show(loop, true)); // its title comes with its status
   });
   const composer = new Composer(server, loops, starter);
-  const panels = new Panels(context.extensionUri, server, loops, composer);
+  const panels = new Panels(context, server, loops, composer);
   const changes = new Changes(server);
   const snapshots = new Snapshots(server, changes);
   const sourceControls = new SourceControls(changes, snapshots);

@@ -51,6 +51,7 @@ export class FindBar {
   localise(words: Words): void {
     this.words = words;
     this.input.placeholder = words.find;
+    this.bar.setAttribute('aria-label', words.find);
     this.input.setAttribute('aria-label', words.find);
     const titles = [words.previous, words.next, words.close];
     this.bar.querySelectorAll('button').forEach((b, i) => {

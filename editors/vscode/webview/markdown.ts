@@ -18,7 +18,10 @@ md.core.ruler.push('tasks', ({ tokens }) => {
   tokens.forEach((token, at) => {
     const [text] = token.children ?? [];
     if (token.type !== 'inline' || tokens[at - 2]?.type !== 'list_item_open' || text?.type !== 'text') return;
-    text.content = text.content.replace(/^\[([ xX])\](?=\s)/, (_, done: string) => (done === ' ' ? '☐' : '☑'));
+    const box = /^\[([ xX])\](?=\s)/.exec(text.content);
+    if (!box) return;
+    text.content = `${box[1] === ' ' ? '☐' : '☑'}${text.content.slice(box[0].length)}`;
+    tokens[at - 2]!.attrJoin('class', 'task');
   });
 });
 interface Environment { files?: string }

@@ -20,23 +20,35 @@ const heartbeat = 2000;
 export type Place = LoopParams & Partial<InLoop>;
 
 interface Tab { view: vscode.WebviewPanel; panel: Panel }
+/** The tabs of a window, in case its extension host ends and another one begins: VS Code revives tabs for a new window alone. */
+interface Left { session: string; tabs: (Loop & { label: string })[] }
+const leftKey = 'ralph.transcript.tabs';
 
 export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer {
   private readonly tabs = new Map<string, Tab>();
+  private readonly extension: vscode.Uri;
+  private readonly state: vscode.Memento;
   private readonly parts: Parts;
   private readonly panel: PanelView;
   private readonly registration = vscode.window.registerWebviewPanelSerializer(viewType, this);
   private readonly heart: NodeJS.Timeout;
   private readonly naming: vscode.Disposable;
+  private readonly reviving: vscode.Disposable;
 
-  constructor(private readonly extension: vscode.Uri, sidecar: Sidecar, private readonly loops: Loops, composer: Composer) {
-    this.parts = { extension, sidecar, loops, composer, drafts: new Map(), choose: (loopId) => void this.show({ loopId }), openTab: (loop) => void this.openTab(loop, vscode.ViewColumn.Active, false) };
+  constructor({ extensionUri: extension, workspaceState }: vscode.ExtensionContext, sidecar: Sidecar, private readonly loops: Loops, composer: Composer) {
+    this.extension = extension;
+    this.state = workspaceState;
+    this.parts = { extension, sidecar, loops, composer, drafts: new KeptDrafts(workspaceState), choose: (loopId) => void this.show({ loopId }), openTab: (loop) => void this.openTab(loop, vscode.ViewColumn.Active, false) };
     this.panel = new PanelView(this.parts, loops);
     this.heart = setInterval(() => {
       this.panel.beat();
       this.tabs.forEach(({ panel }) => panel.beat());
     }, heartbeat);
     this.naming = loops.onChange(() => this.tabs.forEach((tab) => this.name(tab)));
+    const left = workspaceState.get<Left>(leftKey);
+    const orphans = left?.session === vscode.env.sessionId ? left.tabs : [];
+    this.reviving = vscode.window.tabGroups.onDidChangeTabs(() => void this.revive(orphans));
+    void this.revive(orphans);
   }
 
   /** Shows a loop's transcript; beside: next to what the user works on, who goes on there. */
@@ -71,6 +83,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   dispose(): void {
     clearInterval(this.heart);
     this.naming.dispose();
+    this.reviving.dispose();
     this.registration.dispose();
     this.panel.dispose();
     for (const { panel } of this.tabs.values()) panel.dispose();
@@ -82,6 +95,23 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
     if (other?.view.viewColumn) return other.view.viewColumn;
     const isFree = !vscode.window.tabGroups.activeTabGroup.activeTab; // beside nothing would be a gap
     return isFree ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside;
+  }
+
+  /** Opens anew each tab that can be seen and that an extension host which ended has left behind: nobody serves it. */
+  private async revive(orphans: Left['tabs']): Promise<void> {
+    for (const { activeTab, viewColumn } of vscode.window.tabGroups.all) {
+      if (!(activeTab?.input instanceof vscode.TabInputWebview) || !activeTab.input.viewType.endsWith(viewType)) continue;
+      const at = orphans.findIndex(({ label }) => label === activeTab.label);
+      if (at < 0 || [...this.tabs.values()].some(({ view }) => view.title === activeTab.label)) continue;
+      const [{ label: _, ...loop }] = orphans.splice(at, 1) as [Left['tabs'][0]];
+      await vscode.window.tabGroups.close(activeTab, true);
+      this.openTab(loop, viewColumn, true);
+    }
+  }
+
+  private remember(): void {
+    const tabs = [...this.tabs.values()].map(({ view, panel }) => ({ ...panel.loop, label: view.title }));
+    void this.state.update(leftKey, { session: vscode.env.sessionId, tabs } satisfies Left);
   }
 
   /** Shows a loop's own tab. */
@@ -102,7 +132,9 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
     const all = [...this.tabs.values()].map((tab) => tab.panel.loop);
     const isTaken = all.slice(0, all.indexOf(loop)).some((other) => other.title === loop.title);
     const title = facts(tabTitle(loop.title), isTaken && (named?.startedAt ? new Date(named.startedAt).toLocaleString() : loopId));
-    if (view.title !== title) view.title = title;
+    if (view.title === title) return;
+    view.title = title;
+    this.remember();
   }
 
   private add(view: vscode.WebviewPanel, loop: Loop): Panel {
@@ -111,11 +143,30 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
     const tab = { view, panel: new Panel(tabSurface(view), loop, this.parts) };
     this.tabs.set(loop.loopId, tab);
     this.name(tab);
+    this.remember();
     view.onDidDispose(() => {
       tab.panel.dispose();
       this.tabs.delete(loop.loopId);
+      this.remember();
     });
     return tab.panel;
+  }
+}
+
+/** What is being written for each loop, over a restart of the extension host. */
+class KeptDrafts extends Map<string, string> {
+  private static readonly key = 'ralph.transcript.drafts';
+
+  constructor(private readonly state: vscode.Memento) {
+    super();
+    for (const [loopId, text] of Object.entries(state.get<Record<string, string>>(KeptDrafts.key, {}))) super.set(loopId, text);
+  }
+
+  override set(loopId: string, text: string): this {
+    if (text) super.set(loopId, text);
+    else super.delete(loopId);
+    void this.state.update(KeptDrafts.key, Object.fromEntries(this));
+    return this;
   }
 }
 

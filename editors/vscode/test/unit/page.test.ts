@@ -239,7 +239,7 @@ test('an end has its receipt', () => {
 
 test('a task list has its boxes, and nothing else that looks like one', () => {
   assert.match(markdown('- [ ] write\n- [x] read **all**\n- [X] run\n- [link](a.md)\n- [y] no\n\n[ ] no'),
-    /<li>☐ write<\/li>\n<li>☑ read <strong>all<\/strong><\/li>\n<li>☑ run<\/li>\n<li><a [^>]*>link<\/a><\/li>\n<li>\[y\] no<\/li>\n<\/ul>\n<p>\[ \] no<\/p>/);
+    /<li class="task">☐ write<\/li>\n<li class="task">☑ read <strong>all<\/strong><\/li>\n<li class="task">☑ run<\/li>\n<li><a [^>]*>link<\/a><\/li>\n<li>\[y\] no<\/li>\n<\/ul>\n<p>\[ \] no<\/p>/);
   assert.match(markdown('1. [ ] first\n\n   more'), /<p>☐ first<\/p>\n<p>more<\/p>/);
 });
 

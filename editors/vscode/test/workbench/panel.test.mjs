@@ -69,6 +69,12 @@ describe('the panel', { timeout: 1_800_000 }, () => {
     await w.screenshot('panel-two');
   });
 
+  it('has a name for a screen reader on all that can be reached', async () => {
+    const nameless = await t.locator('body').evaluate((body) => [...body.querySelectorAll('button, input, textarea, a, [role], [tabindex]')]
+      .filter((e) => !/\p{L}/u.test(e.getAttribute('aria-label') ?? e.textContent)).map((e) => e.cloneNode().outerHTML));
+    assert.deepEqual(nameless, []);
+  });
+
   it('has what was being written for a loop when it is shown again', async () => {
     await box().fill('half a thought');
     await loop(/^do 1/).click();

@@ -200,4 +200,14 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     await t.locator('#status').filter({ hasText: '1/50' }).waitFor();
     await running.locator('.time').filter({ hasText: /\d/ }).waitFor();
   });
+
+  it('is followed again, with what was being written, after the extension has ended', async () => {
+    await t.locator('#composer textarea').fill('half a thought');
+    await t.locator('body').evaluate((body) => body.classList.add('of-before'));
+    process.kill(w.extensionHosts()[0], 'SIGKILL'); // VS Code makes another
+    await t.locator('body:not(.of-before) #status').filter({ hasText: '1/50' }).waitFor();
+    await t.locator('.in_progress .time').filter({ hasText: /\d/ }).waitFor();
+    await until('the draft', async () => (await t.locator('#composer textarea').inputValue()) === 'half a thought');
+    assert.equal(await w.page.locator('.tabs-container .tab').count(), 1);
+  });
 });
