@@ -20,9 +20,11 @@ const heartbeat = 2000;
 export type Place = LoopParams & Partial<InLoop>;
 
 interface Tab { view: vscode.WebviewPanel; panel: Panel }
-/** The tabs of a window, in case its extension host ends and another one begins: VS Code revives tabs for a new window alone. */
-interface Left { session: string; tabs: (Loop & { label: string })[] }
+/** A tab of a window, in case its extension host ends and another one begins: VS Code revives tabs for a new window alone. */
+type Left = Loop & { label: string };
 const leftKey = 'ralph.transcript.tabs';
+/** Milliseconds in which VS Code revives a tab of a window that was closed. */
+const revivedWithin = 5000;
 
 export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer {
   private readonly tabs = new Map<string, Tab>();
@@ -34,6 +36,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   private readonly heart: NodeJS.Timeout;
   private readonly naming: vscode.Disposable;
   private readonly reviving: vscode.Disposable;
+  private reviver: NodeJS.Timeout | undefined;
 
   constructor({ extensionUri: extension, workspaceState }: vscode.ExtensionContext, sidecar: Sidecar, private readonly loops: Loops, composer: Composer) {
     this.extension = extension;
@@ -45,10 +48,13 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
       this.tabs.forEach(({ panel }) => panel.beat());
     }, heartbeat);
     this.naming = loops.onChange(() => this.tabs.forEach((tab) => this.name(tab)));
-    const left = workspaceState.get<Left>(leftKey);
-    const orphans = left?.session === vscode.env.sessionId ? left.tabs : [];
-    this.reviving = vscode.window.tabGroups.onDidChangeTabs(() => void this.revive(orphans));
-    void this.revive(orphans);
+    const left = workspaceState.get<Left[]>(leftKey, []);
+    const revive = () => {
+      clearTimeout(this.reviver);
+      this.reviver = setTimeout(() => void this.revive(left), revivedWithin);
+    };
+    this.reviving = vscode.window.tabGroups.onDidChangeTabs(revive);
+    revive();
   }
 
   /** Shows a loop's transcript; beside: next to what the user works on, who goes on there. */
@@ -84,6 +90,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
     clearInterval(this.heart);
     this.naming.dispose();
     this.reviving.dispose();
+    clearTimeout(this.reviver);
     this.registration.dispose();
     this.panel.dispose();
     for (const { panel } of this.tabs.values()) panel.dispose();
@@ -98,12 +105,12 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   }
 
   /** Opens anew each tab that can be seen and that an extension host which ended has left behind: nobody serves it. */
-  private async revive(orphans: Left['tabs']): Promise<void> {
+  private async revive(left: Left[]): Promise<void> {
     for (const { activeTab, viewColumn } of vscode.window.tabGroups.all) {
       if (!(activeTab?.input instanceof vscode.TabInputWebview) || !activeTab.input.viewType.endsWith(viewType)) continue;
-      const at = orphans.findIndex(({ label }) => label === activeTab.label);
+      const at = left.findIndex(({ label }) => label === activeTab.label);
       if (at < 0 || [...this.tabs.values()].some(({ view }) => view.title === activeTab.label)) continue;
-      const [{ label: _, ...loop }] = orphans.splice(at, 1) as [Left['tabs'][0]];
+      const [{ label: _, ...loop }] = left.splice(at, 1) as [Left];
       await vscode.window.tabGroups.close(activeTab, true);
       this.openTab(loop, viewColumn, true);
     }
@@ -111,7 +118,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
 
   private remember(): void {
     const tabs = [...this.tabs.values()].map(({ view, panel }) => ({ ...panel.loop, label: view.title }));
-    void this.state.update(leftKey, { session: vscode.env.sessionId, tabs } satisfies Left);
+    void this.state.update(leftKey, tabs satisfies Left[]);
   }
 
   /** Shows a loop's own tab. */

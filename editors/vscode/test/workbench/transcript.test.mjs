@@ -203,6 +203,9 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
 
   it('is followed again, with what was being written, after the extension has ended', async () => {
     await t.locator('#composer textarea').fill('half a thought');
+    await t.getByRole('button', { name: 'Go to Iteration...' }).click();
+    await w.row('Iteration 1').waitFor(); // the extension has heard of the draft, too
+    await w.page.keyboard.press('Escape');
     await t.locator('body').evaluate((body) => body.classList.add('of-before'));
     process.kill(w.extensionHosts()[0], 'SIGKILL'); // VS Code makes another
     await t.locator('body:not(.of-before) #status').filter({ hasText: '1/50' }).waitFor();
