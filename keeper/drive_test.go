@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -58,7 +57,7 @@ func runs(t *testing.T, cfg setup.Config, obs loop.Observer) (session string) {
 	var host setup.Host
 	r := journal.NewRecorder(obs)
 	r.Keep(cfg, &host)
-	l, err := engine.Start(cfg, host, r)
+	l, err := begin(cfg, host, r)
 	if err != nil {
 		t.Fatal(err)
 	}

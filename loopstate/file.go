@@ -35,7 +35,8 @@ type File struct {
 	updating sync.Mutex // lets updates from here wait for each other
 	prompt   *string    // the last one that is known to be whole; guarded by updating
 
-	record record // beside the file
+	record record               // beside the file
+	lock   atomic.Pointer[Lock] // nil: another process drives the loop, or none
 }
 
 // Open returns the state file of a folder. Nothing is created or read. The
@@ -89,9 +90,21 @@ func (f *File) Load() (State, error) {
 	}
 }
 
-// Create writes the file of a loop, and makes .pi when it isn't there. The
+// IsCleaned says whether the lock was removed that this process has: who cleans the folder does that, and who takes away the file to
+// end the loop doesn't.
+func (f *File) IsCleaned() bool {
+	l := f.lock.Load()
+	return l != nil && l.isGone()
+}
+
+// Create writes the file of a loop, and makes .pi when it isn't there. A lock that was removed is taken again first. The
 // error is fs.ErrExist when there is a file.
 func (f *File) Create(s State) error {
+	if l := f.lock.Load(); l != nil {
+		if err := l.restore(); err != nil {
+			return err
+		}
+	}
 	data, err := render(NewDocument(s))
 	if err != nil {
 		return err

@@ -135,6 +135,7 @@ func (f *File) own(open *os.File, path string, o Owner) (*Lock, error) {
 		return nil, errors.Join(err, l.Release())
 	}
 	f.record.drive(true)
+	f.lock.Store(l)
 	if state, err := f.realPath(Name); err == nil {
 		sweepTemps(filepath.Dir(state))
 	}
@@ -172,16 +173,16 @@ func (l *Lock) SetOwner(o Owner) error {
 	return nil
 }
 
-// IsGone says whether the lock's file was removed.
-func (l *Lock) IsGone() bool {
+// isGone says whether the lock's file was removed.
+func (l *Lock) isGone() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open != nil && !filelock.IsNamed(l.open, l.path)
 }
 
-// Restore takes the lock of the folder again when its file was removed: the next process would find
+// restore takes the lock of the folder again when its file was removed: the next process would find
 // no lock there. It fails if another process has taken it already.
-func (l *Lock) Restore() error {
+func (l *Lock) restore() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == nil {
@@ -218,6 +219,7 @@ func (l *Lock) Release() error {
 	}
 	l.file.leaveNothing()
 	l.file.record.drive(false)
+	l.file.lock.Store(nil)
 	l.standing.drop() // before another owner can write one
 	// If the file can't be removed, an empty one tells nobody of a dead owner.
 	err := errors.Join(l.open.Truncate(0), removeLocked(l.open, l.path))

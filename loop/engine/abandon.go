@@ -8,15 +8,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // lastKnown is how the loop stood last, for whoever has to end it in the place of its goroutine, which hangs.
 type lastKnown struct {
 	end      loop.End // if it were interrupted
 	status   loop.Status
-	entry    registry.Entry
 	besides  []backends.Remains
 	overtime time.Time // when the time of the iteration under way is up; the zero time is never
 }
@@ -25,7 +22,7 @@ type lastKnown struct {
 func (l *record) publish() {
 	end := l.state.EndOf(loop.StopInterrupted, judge.Report{})
 	end.AccountFor(l.state.Known.Prompt, l.state.Tasks, l.state.Met)
-	l.known.Store(&lastKnown{end, l.status(), l.entry(), l.state.Run.Besides, l.state.TimeUp()})
+	l.known.Store(&lastKnown{end, l.status(), l.state.Run.Besides, l.state.TimeUp()})
 }
 
 func (l *ending) watchOver() {
@@ -49,7 +46,7 @@ func (l *ending) abandon(words string) {
 	l.stop(loop.StopInterrupted, 0) // should it come back
 	last, now := *l.record.known.Load(), time.Now()
 	end, status := last.end, last.status
-	end.Error, status.EndedAt, last.entry.EndedAt = words, now, now
+	end.Error, status.EndedAt = words, now
 	progress.Over(&status, loop.StateInterrupted, end)
 	end.Status = status
 	told := make(chan struct{})
@@ -58,14 +55,13 @@ func (l *ending) abandon(words string) {
 		if !l.isOver.CompareAndSwap(false, true) { // its last words are on their way
 			return
 		}
-		_ = l.record.registerEnd(last.entry, end, "")
-		l.server.Close()
+		_ = l.host.Presence.Ends(now, end, "")
 		_ = l.scope.Close()
 		for _, r := range last.besides {
 			_ = r.End()
 		}
 		l.inbox.Do(func() {
-			l.events.kept(func(s setup.Session) { s.Close(&end, func() {}) })
+			l.host.Presence.Abandon(end)
 			l.events.emit(loop.StateChanged{State: loop.StateInterrupted}, end)
 		})
 	}()

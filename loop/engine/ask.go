@@ -26,7 +26,7 @@ func (l *questions) openDesk() *ask.Desk {
 			},
 			Changed: func() {
 				l.showWaiting()
-				l.record.setOwner()
+				l.record.stands()
 				l.files.noteSpending()
 				l.ending.poke()
 			},
@@ -59,6 +59,6 @@ func (l *questions) disallow(rule string) error {
 	if !l.desk.Disallow(rule) {
 		return fmt.Errorf("nothing allows %s in this loop", rule)
 	}
-	l.record.setOwner()
+	l.record.stands()
 	return nil
 }

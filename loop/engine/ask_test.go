@@ -189,7 +189,7 @@ func TestWhatIsAllowedCanBeTakenBack(t *testing.T) {
 			time.Sleep(2 * bookInterval)
 			want := []string{"Bash(git commit:*)"}
 			var left loopstate.State
-			r.engine.inbox.Do(func() { left = r.engine.record.resumable() })
+			r.engine.inbox.Do(func() { left = r.engine.resumable() })
 			for what, got := range map[string][]string{"the file": r.file.now().Allowed, "the loop": r.Status().Allowed, "what it goes on with": left.Allowed} {
 				if !slices.Equal(got, want) {
 					t.Errorf("%s has %q", what, got)

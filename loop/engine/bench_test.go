@@ -64,7 +64,7 @@ func BenchmarkIterationGap(b *testing.B) {
 			w := &timer{}
 			bounds := limits.Default()
 			bounds.MaxIterations, bounds.MaxUnchanged = max(b.N, 2), 0
-			l, err := Start(setup.Config{
+			l, err := drive(setup.Config{
 				Folder: b.TempDir(), Storage: setup.Storage{History: history.Options{Folder: b.TempDir()},
 					Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20,
 						Dir: b.TempDir()}}, Prompt: "x", Limits: bounds, Said: settings.Said{Instruct: new(false)},
@@ -112,7 +112,7 @@ func BenchmarkHandle(b *testing.B) {
 
 // bare is a loop that isn't begun.
 func bare(with func(*Loop)) *Loop {
-	l := &Loop{assemble(&core{})}
+	l := &Loop{assemble(&core{host: setup.Host{Presence: &nearby{}}})}
 	l.engine.inbox.Open()
 	with(l)
 	l.engine.desk = &ask.Desk{}

@@ -45,7 +45,7 @@ func TestWhatTheWallsRefuseIsTold(t *testing.T) {
 	log := &watcher{}
 	bounds := limits.Default()
 	bounds.MaxIterations = 2
-	l, err := Start(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
+	l, err := drive(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
 		Limits: bounds, Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", meddler}, backends.PromptStdin, decode.FormatClaude)}, setup.Host{}, log)
@@ -92,7 +92,7 @@ func TestNobodyPointsGitElsewhere(t *testing.T) {
 	git("init", "-q")
 	script := `cp -r .git evil; printf '[core]\n\tfsmonitor = "touch ` + ran + `; false"\n' >> evil/config; echo ../evil > .git/commondir; echo LOOP_COMPLETE`
 	log := &watcher{}
-	l, err := Start(setup.Config{Folder: folder, Prompt: "x",
+	l, err := drive(setup.Config{Folder: folder, Prompt: "x",
 		Storage: setup.Storage{History: history.Options{Folder: t.TempDir()},
 			Changes: changes.Options{Keep: time.Hour}}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},

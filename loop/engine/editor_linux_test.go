@@ -31,7 +31,7 @@ func countingLoop(t *testing.T, script string) setup.Config {
 // last word is there at the end, and what an agent was given is something that was saved.
 func TestNoSaveIsLostBesideALoop(t *testing.T) {
 	c := countingLoop(t, `p=$(cat); printf '%s\n' "$p" >>prompts; echo no`)
-	l, err := Start(c, setup.Host{}, &watcher{})
+	l, err := drive(c, setup.Host{}, &watcher{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestTwoLoopsInTwoFolders(t *testing.T) {
 	var files []string
 	var loops []*Loop
 	for range 2 {
-		l, err := Start(countingLoop(t, "cat >/dev/null; echo no"), setup.Host{}, &watcher{})
+		l, err := drive(countingLoop(t, "cat >/dev/null; echo no"), setup.Host{}, &watcher{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestAStartThatCanKeepNothing(t *testing.T) {
 	}
 	t.Setenv("RALPH_STATE_DIR", filepath.Join(blocked, "state"))
 	c := countingLoop(t, "echo no")
-	_, err := Start(c, setup.Host{}, &watcher{})
+	_, err := drive(c, setup.Host{}, &watcher{})
 	if err == nil || !strings.Contains(err.Error(), "name another one in RALPH_STATE_DIR") {
 		t.Errorf("got %v", err)
 	}

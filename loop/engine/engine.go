@@ -16,7 +16,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/steering"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
@@ -37,12 +36,7 @@ func (l *engine) run() {
 			l.inbox.Tell(l.files.edited)
 		}
 	}()
-	entry := l.record.entry()
-	l.inbox.Elsewhere(func() {
-		_, _ = l.spending.countBudget() // an uncountable budget keeps the first iteration from beginning
-		_ = l.store.Register(entry)     // the end tells what can't be kept
-		registry.Supersede(entry.Folder, entry.LoopID)
-	})
+	l.inbox.Elsewhere(func() { _, _ = l.spending.countBudget() }) // an uncountable budget keeps the first iteration from beginning
 	l.events.kept(func(s setup.Session) { s.Begin(l.status()) })
 	l.warnAtStart()
 	end := l.iterate()
@@ -135,7 +129,7 @@ func (l *engine) conclude(r judge.Report, reason func() loop.StopReason) (loop.E
 		return loop.End{}, false
 	}
 	l.state.Concluded = true
-	l.record.setOwner()
+	l.record.stands()
 	return l.endOf(why, r), true
 }
 
@@ -312,8 +306,7 @@ func (l *engine) openIteration(run setup.Run) {
 	l.exec.Activity.Touch()
 	l.inbox.Elsewhere(func() { l.snapshots.Commits = worktree.Commits(l.cfg.Folder) })
 	l.state.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
-	l.record.publish()
-	_ = l.store.Describe(l.record.entry()) // its title may be another one by now
+	l.record.stands()
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.events.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: l.state.Base.Cost,
 		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})
@@ -327,7 +320,7 @@ func (l *engine) openIteration(run setup.Run) {
 func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 	res := r.Exit.Result
 	l.state.End(r.Problem)
-	l.record.setOwner()
+	l.record.stands()
 	if r.Exit.Survivor != nil {
 		l.events.emit(loop.Warning{Message: r.Exit.Survivor.Error()})
 	}

@@ -52,7 +52,7 @@ func walled(t *testing.T, script string) setup.Config {
 func runToEnd(t *testing.T, c setup.Config, want loop.StopReason) (*Loop, *watcher) {
 	t.Helper()
 	log := &watcher{}
-	l, err := Start(c, setup.Host{}, log)
+	l, err := drive(c, setup.Host{}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestALoopThatGoesOnHasItsWalls(t *testing.T) {
 	c := walled(t, feels("agent", "echo no"))
 	c.Limits.MaxIterations = 1
 	l, _ := runToEnd(t, c, loop.StopMaxIterations)
-	from, more := l.engine.record.resumable(), 2
+	from, more := l.engine.resumable(), 2
 	if from.Sandbox != sandbox.Workspace {
 		t.Errorf("what is left of the loop says %q", from.Sandbox)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
@@ -116,9 +115,7 @@ func (m *memory) Note(s loopstate.State) error {
 	return nil
 }
 
-func (m *memory) Register(e registry.Entry) error { return registry.Set(e) }
-
-func (m *memory) Describe(registry.Entry) error { return nil }
+func (m *memory) IsCleaned() bool { return false }
 
 func (m *memory) Remove() error {
 	m.mu.Lock()

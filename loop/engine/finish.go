@@ -17,10 +17,10 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 	ending := end.Reason.Ending()
 	state, goesOn := ending.State, ""
 	if ending.Kept && !l.cfg.Once {
-		goesOn = loopstate.Whole(l.record.resumable())
+		goesOn = loopstate.Whole(l.resumable())
 	}
 	// The registry comes before the state file: a kill in between leaves both, rather than neither.
-	err := l.record.registerEnd(l.record.entry(), end, goesOn)
+	err := l.host.Presence.Ends(now, end, goesOn)
 	if err != nil {
 		l.events.emit(loop.Warning{Message: "how the loop ended isn't kept: " + err.Error()})
 	}
@@ -62,25 +62,32 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 	return state
 }
 
+// resumable is the state with which a loop goes on whose state file is removed at its end.
+func (l *engine) resumable() (s loopstate.State) {
+	s = l.state.Known
+	l.state.Enter(&s)
+	s.Active, s.ResumeAt = true, time.Time{}
+	return s
+}
+
 // finish leaves the folder as the reason for the end demands, and says goodbye. A loop that was
 // abandoned meanwhile has done that.
 func (l *engine) finish(end loop.End) {
 	if l.isOver.Load() {
-		l.record.release()
+		l.host.Presence.Free()
 		return
 	}
 	now := time.Now()
 	l.inbox.Elsewhere(func() { _, _ = l.spending.countBudget() })
 	l.state.Status.EndedAt = now
 	state := l.leaveFile(end, now)
-	l.server.Close()
 	l.walls.Close()
 	if err := l.scope.Close(); err != nil {
 		l.events.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
 	l.files.queue.Rest() // a write of the run's spending may be under way
 	if !l.isOver.CompareAndSwap(false, true) {
-		l.record.release()
+		l.host.Presence.Free()
 		return
 	}
 	progress.Over(&l.state.Status, state, end)
@@ -88,7 +95,7 @@ func (l *engine) finish(end loop.End) {
 	told.Status = l.status()
 	// The folder is released when the end is stored, and before anybody in this process reads it: an observer of the
 	// end may start the next loop there, and a process that finds the folder free finds the end, too.
-	l.record.letGo(&told)
+	l.host.Presence.Leave(&told)
 	l.events.emit(loop.StateChanged{State: state}, told)
 	l.ending.leave(told)
 }

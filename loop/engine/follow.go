@@ -15,7 +15,7 @@ func (l *runs) execHost() executor.Host {
 		Start: l.start, OpenScope: l.openScope, Handle: l.handle, Tell: l.events.tellEvent, Emit: l.events.emit,
 		Rest: func() { l.events.kept(setup.Session.Rest) }, Spent: l.hasSpent,
 		Joined: l.conversation.join, Left: l.state.Steering.Leave, Said: l.conversation.said,
-		Note: l.record.setOwner, Stop: l.ending.requestStop, Obey: func() { l.conversation.tell(); l.events.showCancelling() },
+		Note: l.record.stands, Stop: l.ending.requestStop, Obey: func() { l.conversation.tell(); l.events.showCancelling() },
 	}
 }
 
@@ -54,7 +54,7 @@ func (l *events) tellEvent(e stream.Event) {
 	case stream.ToolCall, stream.ToolResult:
 		l.state.Status.Agents.Follow(e, time.Now())
 		if executor.IsOurs(e) {
-			l.record.setOwner()
+			l.record.stands()
 		}
 	}
 	l.obs.Handle(e)

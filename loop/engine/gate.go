@@ -92,7 +92,7 @@ func (in *inspection) Ask(g verify.Gate, verdicts []string) (result verify.Resul
 	took := time.Since(began) - l.state.Idle()
 	l.state.Run.Running, l.state.Run.Agents, l.state.Status.Tool = nil, nil, nil
 	l.state.Base.Elapsed += took
-	l.record.setOwner()
+	l.record.stands()
 	if l.state.Wanted.Cause != "" {
 		return result, false
 	}

@@ -118,7 +118,7 @@ func TestALoopThatEndedIsTakenUpOnce(t *testing.T) {
 	outcomes := make(chan string, 4)
 	for range cap(outcomes) {
 		wg.Go(func() {
-			l, err := Start(again, setup.Host{}, &watcher{})
+			l, err := drive(again, setup.Host{}, &watcher{})
 			switch {
 			case err == nil:
 				outcomes <- fmt.Sprint(l.Wait().Iterations)

@@ -16,7 +16,7 @@ func (l *conversation) join(p *steering.Listener, agent progress.Agent, backend 
 	}
 	if a, ok := agent.(steering.Agent); ok && backend.Prompt == backends.PromptLive {
 		l.state.Steering.Join(p, a)
-		l.record.setOwner()
+		l.record.stands()
 		l.tell()
 		l.ending.poke() // the call for the next iteration may have come before
 	}
@@ -38,7 +38,7 @@ func (l *conversation) heard(e stream.Heard) {
 // said does what follows when an agent has said something, which may be a promise.
 func (l *conversation) said(p *steering.Listener, text string) {
 	if l.state.Steering.Said(p, text) {
-		l.record.setOwner()
+		l.record.stands()
 		l.tell()
 	}
 }

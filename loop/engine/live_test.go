@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -172,33 +170,30 @@ func TestNothingIsPushedBehindAPromise(t *testing.T) {
 }
 
 // Other processes are told the truth, too.
-func TestTheRecordSaysWhetherTheAgentCanBeTold(t *testing.T) {
-	var r *rig
-	var seen []bool
-	first := run{talk: &talk{}, lasts: time.Millisecond, result: stream.Result{Text: "<promise>DONE</promise>"}}
-	first.during = func() {
-		proctest.Until(t, "it is live", func() bool { return (loop.Other{Folder: r.cfg.Folder}).IsLive() }) // it has only just begun
-		for _, text := range []string{"<promise>DONE</promise>", "I was wrong.", "<promise>DONE</promise>"} {
-			hear(r.agents.specs[0], stream.MessageEnd{Text: text})
-			seen = append(seen, loop.Other{Folder: r.cfg.Folder}.IsLive())
+func TestOthersKnowWhetherTheAgentCanBeTold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var r *rig
+		var seen []bool
+		other := &nearby{}
+		isLive := func() bool { synctest.Wait(); return other.now.Load().IsLive }
+		first := run{talk: &talk{}, lasts: time.Second, result: stream.Result{Text: "<promise>DONE</promise>"}}
+		first.during = func() {
+			seen = append(seen, isLive())
+			for _, text := range []string{"<promise>DONE</promise>", "I was wrong.", "<promise>DONE</promise>"} {
+				hear(r.agents.specs[0], stream.MessageEnd{Text: text})
+				seen = append(seen, isLive())
+			}
 		}
-	}
-	r = prepare(t, nil, func(c *setup.Config) { c.Backend.Prompt = backends.PromptLive }, first)
-	file, err := loopstate.Open(r.cfg.Folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.owner = loopstate.Owner{PID: os.Getpid(), LoopID: r.id, StartedAt: time.Now()}
-	if r.lock, err = file.Lock(r.owner); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
-	r.over(loop.StopPromise, 1)
-	if !slices.Equal(seen, []bool{false, true, false}) || (loop.Other{Folder: r.cfg.Folder}).IsLive() {
-		t.Errorf("told as live: %v", seen)
-	}
+		r = prepare(t, nil, func(c *setup.Config) { c.Backend.Prompt = backends.PromptLive }, first)
+		other.rig, r.host.Presence = r, other
+		if err := r.begin(); err != nil {
+			t.Fatal(err)
+		}
+		r.over(loop.StopPromise, 1)
+		if !slices.Equal(seen, []bool{true, false, true, false}) || isLive() {
+			t.Errorf("told as live: %v", seen)
+		}
+	})
 }
 
 func TestAnAgentThatTakesNoMoreLeavesItToTheNextRun(t *testing.T) {

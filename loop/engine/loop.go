@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -34,42 +33,24 @@ import (
 )
 
 // Start starts a loop, or continues the one in the folder. It returns once the
-// state file is written; the loop then runs on its own until Done. host is this process, and obs sees all
-// of it, which may begin before Start returns.
+// state file, which is the store, is written; the loop then runs on its own until Done. host is this process, whose Presence has
+// locked the folder, and obs sees all of it, which may begin before Start returns.
 //
-// Errors: ErrEmptyPrompt, ErrNothingToGoOn, *AlreadyRunningError,
-// *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
-// *loopstate.SyntaxError, *loopstate.OutsideError, and what the system says.
-func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) {
-	file, err := loopstate.Open(cfg.Folder)
-	if err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(cfg.Check(), file.CanKeep()); err != nil {
-		return nil, err
-	}
-	file.IsLeft, file.IsFleets = cfg.Once && cfg.Continue, host.Stay != nil
-	p := ports{id: newID(), store: file, obs: obs}
+// Errors: ErrNothingToGoOn, *InterruptedError, *loopstate.SyntaxError, and what the system says.
+func Start(cfg setup.Config, host setup.Host, store progress.Store, obs loop.Observer) (*Loop, error) {
+	p := ports{id: newID(), store: store, obs: obs}
 	p.start = func(spec backends.Spec) (progress.Agent, error) { return backends.Start(spec) }
-	machine, _ := os.Hostname()
-	p.owner = loopstate.Owner{
-		PID: os.Getpid(), Host: machine, StartedAt: time.Now().Truncate(time.Millisecond),
-		LoopID: p.id, Version: cfg.Version,
-	}
-	if p.lock, err = file.Lock(p.owner); err != nil {
-		return nil, loopstate.Advised(err)
-	}
 	return begin(cfg, host, p)
 }
 
-// begin is Start for whoever holds the folder's lock. Without a loop, that is let go.
+// begin is Start with other agents. Without a loop, the folder is let go.
 func begin(cfg setup.Config, host setup.Host, p ports) (*Loop, error) {
 	l := &Loop{assemble(&core{cfg: cfg, host: host, ports: p, dir: paths.Real(cfg.Folder)})}
 	l.engine.inbox.Open()
 	if err := l.engine.begin(l.Do); err != nil {
 		l.engine.inbox.Close()
 		l.engine.walls.Close()
-		l.engine.record.letGo(nil)
+		host.Presence.Leave(nil)
 		return nil, loopstate.Advised(err)
 	}
 	return l, nil
@@ -77,11 +58,6 @@ func begin(cfg setup.Config, host setup.Host, p ports) (*Loop, error) {
 
 // begin takes over the folder and sets the loop going. Other processes' requests go to do.
 func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
-	if l.lock != nil {
-		if previous, ok := l.lock.Previous(); ok { // it died before it could end its agents, which is no reason not to start
-			_ = loop.EndRemains(previous)
-		}
-	}
 	if err := l.runs.raiseWalls(); err != nil {
 		return err
 	}
@@ -103,10 +79,11 @@ func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 		}
 	case errors.Is(err, fs.ErrNotExist):
 		// The folder is written to when nothing else can go wrong.
+		l.takes(l.id)
 		if l.scope, err = l.runs.openScope(); err != nil {
 			return err
 		}
-		if l.lock != nil {
+		if l.verdicts != "" {
 			l.scope.Warm()
 		}
 		l.goal = goal.New(&l.cfg, l.id)
@@ -132,10 +109,10 @@ func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 	l.init(state)
 	l.fallback = fallback.New(&l.cfg)
 	l.tasks = tasks.New(&l.cfg, &l.state.Tasks)
-	if l.lock != nil {
-		l.listen(do)
+	l.record.stands() // before any agent runs
+	if deaf := l.host.Presence.Opens(do); deaf != "" {
+		l.cfg.Warnings = append(l.cfg.Warnings, "other processes can't pause, steer or answer this loop, only its own window can: "+deaf)
 	}
-	l.record.setOwner() // before any agent runs
 	l.ending.watchOver()
 	go l.run()
 	return nil
@@ -152,12 +129,15 @@ func (l *runs) raiseWalls() (err error) {
 func (l *runs) openScope() (*backends.Scope, error) {
 	scope, err := backends.OpenScope(l.id)
 	if err == nil {
-		scope.Walls = l.walls
-		if l.lock != nil {
-			scope.VerdictFile = l.lock.RecordPath()
-		}
+		scope.Walls, scope.VerdictFile = l.walls, l.verdicts
 	}
 	return scope, err
+}
+
+// takes says that this process drives the loop with an id.
+func (l *engine) takes(id string) {
+	l.id = id
+	l.verdicts = l.host.Presence.Takes(id)
 }
 
 // mayGoOn says why a loop can't be continued with the limits that it would have.
@@ -195,12 +175,9 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 	if l.cfg.Model == "" && l.cfg.Backend.Name == found.Backend { // another agent has other models
 		l.cfg.Model = found.Model
 	}
-	if found.LoopID != "" {
-		l.id, l.owner.LoopID = found.LoopID, found.LoopID
-	}
+	l.takes(cmp.Or(found.LoopID, l.id))
 	l.goal = goal.Resume(&l.cfg, l.id, found)
 	l.stagnation = stagnation.Resume(found)
-	l.record.setOwner()
 	session := l.events.openSession(found.SessionFile)
 	if found.LoopID != "" && found.Iteration > 1 && !found.Cost.Known && found.Elapsed == 0 {
 		l.cfg.Warnings = append(l.cfg.Warnings, "what this loop has spent so far isn't known here, so its budget and its time begin anew")
@@ -306,7 +283,7 @@ func (l *ending) requestStop(why loop.StopReason, grace time.Duration) {
 	for _, a := range l.state.Run.Agents {
 		a.Stop(grace)
 	}
-	l.record.setOwner()
+	l.record.stands()
 	l.poke()
 }
 

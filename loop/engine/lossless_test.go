@@ -180,7 +180,7 @@ func TestAStartThatFailsLeavesNoFile(t *testing.T) {
 	folder := t.TempDir()
 	agent := backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
 	cfg := setup.Config{Folder: folder, Prompt: "Do it", Backend: agent, Storage: setup.Storage{History: history.Options{Off: true}}}
-	if _, err := Start(cfg, setup.Host{}, &watcher{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := drive(cfg, setup.Host{}, &watcher{}); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(folder, ".pi", "*")); err != nil || len(left) > 0 {

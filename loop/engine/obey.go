@@ -1,18 +1,15 @@
 package engine
 
 import (
-	"path/filepath"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
-	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // command is what somebody wants of the loop. All come by one path: Loop.ask, obey, and an answer.
@@ -205,7 +202,7 @@ func (l *engine) detach() error {
 		return loop.ErrNotDetachable
 	}
 	l.state.Status.Detached = true
-	l.record.setOwner()
+	l.record.stands()
 	l.host.LetGo()
 	return nil
 }
@@ -214,7 +211,7 @@ func (l *engine) detach() error {
 func (l *Loop) Attach() {
 	asked(l, nil, func(done func(struct{})) {
 		l.engine.state.Status.Detached = false
-		l.engine.record.setOwner()
+		l.engine.record.stands()
 		done(struct{}{})
 	})
 }
@@ -225,18 +222,4 @@ func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
 	r := loop.ReplyOf(a.iteration, a.err)
 	r.ID = a.id
 	return r
-}
-
-// listen lets other processes of the user's ask this loop for something.
-func (l *engine) listen(do func(pid int, q loop.Request) loop.Reply) {
-	dir, err := registry.Dir(l.dir, l.id)
-	if err == nil {
-		l.server, err = control.Serve(filepath.Join(dir, registry.SocketName), loop.Answering(do), l.host.Windows)
-	}
-	if err != nil {
-		l.owner.Deaf = loop.OneLine(err.Error())
-		l.cfg.Warnings = append(l.cfg.Warnings, "other processes can't pause, steer or answer this loop, only its own window can: "+l.owner.Deaf)
-		return
-	}
-	l.owner.Control = l.server.Path
 }

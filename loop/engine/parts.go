@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
@@ -20,7 +19,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/stagnation"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -53,8 +51,6 @@ type ports struct {
 	store progress.Store
 	start func(backends.Spec) (progress.Agent, error)
 	obs   loop.Observer
-	lock  *loopstate.Lock // of the folder; nil in tests
-	owner loopstate.Owner
 
 	moment func() // inbox.Inbox.Moment
 }
@@ -79,7 +75,7 @@ type core struct {
 	hats       hats.Policy       // whose run comes next
 	desk       *ask.Desk         // where agents ask
 	sentry     sentry.Sentry
-	server     *control.Server // for other processes; nil: they can ask for nothing
+	verdicts   string // where a reaper writes that this process hung; "": nowhere
 
 	isOver atomic.Bool // its last words are told, or are about to be
 }

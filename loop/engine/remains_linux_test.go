@@ -91,7 +91,7 @@ func TestTheStatusSaysThatAProcessHung(t *testing.T) {
 func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 	for name, next := range map[string]func(t *testing.T, folder string){
 		"by the next start": func(t *testing.T, folder string) {
-			l, err := Start(setup.Config{Folder: folder, Continue: true,
+			l, err := drive(setup.Config{Folder: folder, Continue: true,
 				Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 			if err != nil {
@@ -133,7 +133,7 @@ func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Start(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
+	l, err := drive(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
 		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 	if err != nil {

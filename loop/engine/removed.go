@@ -28,7 +28,7 @@ func (l *files) bringBack() (s loopstate.State, ok bool) {
 		return s, false
 	}
 	when := snapshots.ChangedAt(l.store.Path(), begun)
-	isCleaned := l.lock != nil && l.lock.IsGone()
+	isCleaned := l.store.IsCleaned()
 	var isNews bool
 	l.inbox.Do(func() {
 		ok = isCleaned || l.state.Verification.Checking || slices.ContainsFunc(l.state.Run.Tools.Work, func(w tooluse.Work) bool { return w.Spans(when) })
@@ -37,11 +37,11 @@ func (l *files) bringBack() (s loopstate.State, ok bool) {
 		s = l.state.Known
 		l.state.Enter(&s)
 	})
-	if !ok || l.lock != nil && l.lock.Restore() != nil || l.store.Create(s) != nil {
+	if !ok || l.store.Create(s) != nil {
 		return s, false
 	}
 	l.inbox.Do(func() {
-		l.record.setOwner()
+		l.record.stands()
 		if isNews {
 			l.events.emit(loop.Warning{Message: removedTold})
 		}

@@ -137,7 +137,7 @@ func TestAReviewersCostIsTheLoops(t *testing.T) {
 		if end.Cost != stream.USD(6) || time.Duration(end.Duration) > time.Minute || end.Problem() != "what the agent promised is still to be verified" {
 			t.Errorf("got %+v", end)
 		}
-		left = r.engine.record.resumable()
+		left = r.engine.resumable()
 	})
 	bubble(t, func(t *testing.T) { // with more money it is asked again
 		r := verifiedAfter(t, &left, []checked{passes}, func(c *setup.Config) {

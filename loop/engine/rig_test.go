@@ -1,18 +1,24 @@
 package engine
 
 import (
+	"encoding/json"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/presence"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -56,6 +62,9 @@ func tryStart(t *testing.T, found *loopstate.State, configure func(*setup.Config
 // begin begins the loop that was prepared.
 func (r *rig) begin() (err error) {
 	p := r.ports
+	if r.host.Presence == nil {
+		r.host.Presence = &nearby{rig: r}
+	}
 	p.start = func(spec backends.Spec) (progress.Agent, error) { <-r.begun; return r.start(r.heard(spec)) }
 	r.Loop, err = begin(r.cfg, r.host, p)
 	close(r.begun)
@@ -142,4 +151,45 @@ func (r *rig) over(why loop.StopReason, runs int) loop.End {
 			strings.Join(r.log.lines, "\n"))
 	}
 	return end
+}
+
+// nearby is what other processes find of a rig's loop: how it stands, and how it ended.
+type nearby struct {
+	rig *rig
+	now atomic.Pointer[setup.Standing]
+}
+
+func (n *nearby) Takes(string) string                                    { return "" }
+func (n *nearby) Stands(s setup.Standing)                                { n.now.Store(&s) }
+func (n *nearby) Opens(func(int, loop.Request) loop.Reply) (deaf string) { return "" }
+func (n *nearby) Abandon(end loop.End)                                   { n.Leave(&end) }
+func (n *nearby) Free()                                                  {}
+
+func (n *nearby) Ends(at time.Time, end loop.End, goesOn string) error {
+	data, err := json.Marshal(end)
+	now := n.now.Load()
+	if err != nil || now == nil {
+		return err
+	}
+	s := now.Status
+	return registry.Set(registry.Entry{
+		LoopID: s.LoopID, Folder: paths.Real(s.Folder), Title: s.Title, Backend: s.Session.Backend, Plan: s.Plan, Iteration: end.Iterations,
+		StartedAt: s.StartedAt, EndedAt: at, End: data, State: goesOn, SessionFile: s.SessionFile,
+	})
+}
+
+func (n *nearby) Leave(end *loop.End) {
+	if n.rig.host.Session != nil {
+		n.rig.host.Session.Close(end, func() {})
+	}
+}
+
+// drive starts a loop as its process does.
+func drive(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) {
+	p, err := presence.Take(&cfg, host)
+	if err != nil {
+		return nil, err
+	}
+	host.Presence = p
+	return Start(cfg, host, p.File, obs)
 }

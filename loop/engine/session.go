@@ -18,20 +18,6 @@ func (l *events) openSession(path string) (opened string) {
 	return opened
 }
 
-// letGo keeps how the loop ended, and lets go of the folder; nil: it couldn't begin.
-func (l *record) letGo(end *loop.End) {
-	if l.host.Session == nil {
-		l.release()
-	}
-	l.events.kept(func(s setup.Session) { s.Close(end, l.release) })
-}
-
-func (l *record) release() {
-	if l.lock != nil {
-		l.lock.Release()
-	}
-}
-
 // give tells what an iteration's agent is given.
 func (l *engine) give(run setup.Run) {
 	l.events.kept(func(s setup.Session) {

@@ -28,7 +28,7 @@ func (b *beginner) HandleLoop(e loop.Event) {
 // another version. The loop does what it knows of, and says so of the rest.
 func TestOtherVersionsOnTheSocket(t *testing.T) {
 	obs := &beginner{begun: make(chan int, 2)}
-	l, err := Start(setup.Config{
+	l, err := drive(setup.Config{
 		Folder: t.TempDir(), Prompt: "x", Storage: setup.Storage{History: history.Options{Off: true}}, Limits: limits.Default(),
 		Backend: shell("agent", "cat >/dev/null; exec sleep 1000", backends.PromptStdin).Backend,
 	}, setup.Host{}, obs)
@@ -37,6 +37,10 @@ func TestOtherVersionsOnTheSocket(t *testing.T) {
 	}
 	defer l.Cancel()
 	<-obs.begun
+	st, err := loop.FolderStatus(l.Status().Folder)
+	if err != nil || st.Owner == nil {
+		t.Fatalf("it is found as %+v, %v", st, err)
+	}
 	for _, tt := range []struct {
 		request any
 		want    string
@@ -49,7 +53,7 @@ func TestOtherVersionsOnTheSocket(t *testing.T) {
 		{map[string]any{"do": "resume"}, "", false}, // an earlier one names no loop
 	} {
 		var r struct{ Error string }
-		if err := control.Ask(t.Context(), l.engine.server.Path, tt.request, &r); err != nil {
+		if err := control.Ask(t.Context(), st.Owner.Control, tt.request, &r); err != nil {
 			t.Fatalf("%v: %v", tt.request, err)
 		}
 		if got := r.Error; got != tt.want || l.Status().Pausing != tt.pauses {

@@ -56,7 +56,7 @@ func TestAResultOfAMegabyteTravels(t *testing.T) {
 	count.Task = "{previous}"
 	large := shell("writer", "cat >/dev/null; head -c 1000000 /dev/zero | tr '\\0' 'a'", backends.PromptStdin)
 	var w watcher
-	l, err := Start(realSteps(t, t.TempDir(), []setup.Role{large}, []setup.Role{count}), setup.Host{}, &w)
+	l, err := drive(realSteps(t, t.TempDir(), []setup.Role{large}, []setup.Role{count}), setup.Host{}, &w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestAResultOfAMegabyteTravels(t *testing.T) {
 	}
 	// An agent that takes its prompt as an argument can't be given that.
 	argument := shell("arguer", "echo $#", backends.PromptArg)
-	if l, err = Start(realSteps(t, t.TempDir(), []setup.Role{large}, []setup.Role{argument}), setup.Host{}, &w); err != nil {
+	if l, err = drive(realSteps(t, t.TempDir(), []setup.Role{large}, []setup.Role{argument}), setup.Host{}, &w); err != nil {
 		t.Fatal(err)
 	}
 	if end := l.Wait(); !strings.HasPrefix(end.Error, "step 2 of 2 (arguer): starting ") || !strings.Contains(end.Error, "is too long for an argument") {
@@ -103,7 +103,7 @@ func TestAgentsAtOnceHaveProcessesOfTheirOwn(t *testing.T) {
 			}
 		}()
 	}}
-	l, err := Start(realSteps(t, folder, []setup.Role{quick, waits}), setup.Host{}, w)
+	l, err := drive(realSteps(t, folder, []setup.Role{quick, waits}), setup.Host{}, w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (l *waits) awaitGoOn(then func()) (ok bool) {
 	defer l.questions.awaitWord(func() bool { return l.state.Wanted.Paused })()
 	l.state.WaitsSince = time.Now()
 	defer func() { l.state.WaitsSince = time.Time{} }()
-	l.record.setOwner()
+	l.record.stands()
 	l.ending.rest(func() bool {
 		if ok = !l.state.Wanted.Paused; ok {
 			then()

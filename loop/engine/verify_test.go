@@ -345,7 +345,7 @@ func TestTimeEndsACheckThatIsStillToBeDone(t *testing.T) {
 		if end := r.over(loop.StopMaxTime, 1); time.Duration(end.Duration) > 11*time.Minute || r.log.has("verify unchecked") {
 			t.Errorf("got %+v", end)
 		}
-		left = r.engine.record.resumable()
+		left = r.engine.resumable()
 	})
 	if !left.Checking || left.Promised != "DONE" {
 		t.Errorf("it is forgotten: %+v", left)

@@ -84,7 +84,7 @@ func (l *waits) stays(end loop.End) bool {
 	})
 	if isWanted {
 		l.state.Concluded = false
-		l.record.setOwner()
+		l.record.stands()
 	}
 	return isWanted
 }

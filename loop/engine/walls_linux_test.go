@@ -26,7 +26,7 @@ func TestWithoutItsWallsALoopDoesNotStart(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("PATH", t.TempDir())
-	_, err := Start(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
+	_, err := drive(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
 		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", "touch ran"}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
@@ -44,7 +44,7 @@ func TestTheAgentOfALoopIsBehindItsWalls(t *testing.T) {
 	walltest.Need(t)
 	home, folder := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
-	l, err := Start(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
+	l, err := drive(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
 		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", "touch in; touch ~/out; touch .pi/ralph-loop.local.md; echo LOOP_COMPLETE"}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})

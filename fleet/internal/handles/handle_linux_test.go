@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/presence"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -103,10 +104,15 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			obs := beginner{make(chan int, 2)}
-			l, err := engine.Start(setup.Config{
+			cfg := setup.Config{
 				Folder: t.TempDir(), Prompt: "x", Storage: setup.Storage{History: history.Options{Off: true}}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom("/bin/sh", []string{"-c", "cat >/dev/null; exec sleep 1000"}, backends.PromptStdin, decode.FormatText),
-			}, setup.Host{}, obs)
+			}
+			p, err := presence.Take(&cfg, setup.Host{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := engine.Start(cfg, setup.Host{Presence: p}, p.File, obs)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
 
 // Store is the state file (*loopstate.File).
@@ -17,8 +16,7 @@ type Store interface {
 	Leave(func(*loopstate.State) error) (loopstate.State, error)
 	HandOn(func(*loopstate.State) error) (loopstate.State, error)
 	Remove() error
-	Register(registry.Entry) error // at once
-	Describe(registry.Entry) error // with what is noted next
+	IsCleaned() bool // the folder's lock was removed, as with all that isn't in the repository; Create brings it back
 	Watch(context.Context) (<-chan struct{}, error)
 	Path() string
 }

@@ -28,6 +28,8 @@ type Host struct {
 	// LetGo is called when the loop is detached, by a process that is the loop's own: the loop goes on there without
 	// its window. nil: the process isn't.
 	LetGo func()
+	// Presence is what other processes find of the loop.
+	Presence Presence
 	// Windows takes in the windows that connect to the loop's socket; nil: none can.
 	Windows control.Host
 	// Session keeps the loop as a session; nil: it isn't kept.
