@@ -191,6 +191,11 @@ func (s *Session) here() wire.LoopParams {
 	return wire.LoopParams{Folder: wire.FileURI(s.Folder)}
 }
 
+// run carries out a command.
+func (s *Session) run(command string, argument any) (wire.Said, error) {
+	return s.loops.Run(s.ctx, wire.Command{Command: command, Arguments: []any{argument}})
+}
+
 // take makes a prompt the session's turn, if it has none.
 func (s *Session) take(done func(Outcome)) bool {
 	s.mu.Lock()
@@ -205,11 +210,11 @@ func (s *Session) take(done func(Outcome)) bool {
 // startOrSteer begins a loop, unless the session's goes on without a turn: then its agents are told.
 func (s *Session) startOrSteer(p wire.StartParams) {
 	if typed, err := p.Typed(); err == nil && typed.Slash != "" {
-		c := wire.Command{Command: wire.CommandCancel, Arguments: []any{wire.CancelParams{LoopParams: s.here()}}}
+		command, argument := wire.CommandCancel, any(wire.CancelParams{LoopParams: s.here()})
 		if typed.Slash == start.SlashHelp {
-			c = wire.Command{Command: wire.CommandHelp, Arguments: []any{wire.LoopParams{}}}
+			command, argument = wire.CommandHelp, wire.LoopParams{}
 		}
-		said, err := s.loops.Run(s.ctx, c)
+		said, err := s.run(command, argument)
 		s.sayEarly(errors.New("no loop has begun"))
 		s.tell(textOf(said, err))
 		s.endTurn(Outcome{})
@@ -291,7 +296,7 @@ func (s *Session) start(p wire.StartParams) {
 // resume goes on with a loop. What it did before is known, or was shown when the session was loaded.
 func (s *Session) resume(p wire.ResumeParams) {
 	if f := s.goesOn(); f != nil { // it is paused, or waits
-		if _, err := s.loops.Run(s.ctx, wire.Command{Command: wire.CommandResume, Arguments: []any{p}}); err == nil {
+		if _, err := s.run(wire.CommandResume, p); err == nil {
 			s.hold(f)
 			return
 		}
@@ -361,7 +366,7 @@ func (s *Session) Steer(text string, done func(said string, err error)) {
 			return
 		}
 		s.order(func() {
-			said, err := s.loops.Run(s.ctx, wire.Command{Command: wire.CommandSteer, Arguments: []any{wire.SteerParams{LoopParams: s.here(), Text: text}}})
+			said, err := s.run(wire.CommandSteer, wire.SteerParams{LoopParams: s.here(), Text: text})
 			done(said.Text, err)
 		})
 	}
@@ -393,7 +398,7 @@ func (s *Session) interrupt() {
 		return
 	}
 	stop := wire.CancelParams{LoopParams: s.here(), When: wire.WhenInterrupt}
-	if _, err := s.loops.Run(s.ctx, wire.Command{Command: wire.CommandCancel, Arguments: []any{stop}}); err != nil && !errors.Is(err, loop.ErrNotRunning) {
+	if _, err := s.run(wire.CommandCancel, stop); err != nil && !errors.Is(err, loop.ErrNotRunning) {
 		s.tell(err.Error())
 	}
 }

@@ -50,7 +50,8 @@ var Slashes = []Slash{
 		argument: func(of wire.LoopParams, _ string) any { return wire.ChangesParams{LoopParams: of} },
 	},
 	{
-		Name: "ralph-undo", Does: "Take back what it changed since an iteration", Hint: "ITERATION", Command: wire.CommandUndo, isBeside: true,
+		Name: "ralph-undo", Does: "Take back what it changed since an iteration", Hint: "ITERATION",
+		Command: wire.CommandUndo, isBeside: true,
 		argument: func(of wire.LoopParams, typed string) any {
 			since, _ := strconv.Atoi(typed) // what is no number is refused as none
 			return answers.UndoParams{LoopParams: of, Since: since}
@@ -61,7 +62,8 @@ var Slashes = []Slash{
 		argument: func(of wire.LoopParams, _ string) any { return answers.RedoParams{LoopParams: of} },
 	},
 	{
-		Name: "ralph-land", Does: "Merge the work of a loop's worktree", Hint: "[BRANCH] [--squash]", Command: wire.CommandLand, isBeside: true,
+		Name: "ralph-land", Does: "Merge the work of a loop's worktree", Hint: "[BRANCH] [--squash]",
+		Command: wire.CommandLand, isBeside: true,
 		argument: func(of wire.LoopParams, typed string) any { return wire.LandParams{LoopParams: of, Text: typed} },
 	},
 }
@@ -104,5 +106,5 @@ func (s *Session) do(c Slash) (wire.Said, error) {
 	if c.argument != nil {
 		argument = c.argument(of, c.rest)
 	}
-	return s.loops.Run(s.ctx, wire.Command{Command: c.Command, Arguments: []any{argument}})
+	return s.run(c.Command, argument)
 }

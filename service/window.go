@@ -380,7 +380,8 @@ func (w *Window) Known(folder string, past int) (loops []wire.LoopStatus, err er
 		}
 		past := answers.PastIn(p)
 		loops = append(loops, wire.LoopStatus{
-			LoopID: past.LoopID, Folder: wire.FileURI(folder), Title: past.Title, Summary: wire.Summary{Text: past.Text}, Times: loop.Times{StartedAt: past.StartedAt},
+			LoopID: past.LoopID, Folder: wire.FileURI(folder), Title: past.Title,
+			Summary: wire.Summary{Text: past.Text}, Times: loop.Times{StartedAt: past.StartedAt},
 		})
 	}
 	return loops, err

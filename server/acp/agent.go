@@ -125,7 +125,10 @@ func (a *Agent) initialize(id json.RawMessage, p params) *rpc.Error {
 	a.mu.Lock()
 	a.hasForms = p.ClientCapabilities.Elicitation.Form != nil
 	a.mu.Unlock()
-	doctor := map[string]any{"id": "doctor", "name": "Look at which agents there are", "description": "ralph-lsp doctor says what is missing. A loop has no login of its own."}
+	doctor := map[string]any{
+		"id": "doctor", "name": "Look at which agents there are",
+		"description": "ralph-lsp doctor says what is missing. A loop has no login of its own.",
+	}
 	if p.ClientCapabilities.Auth.Terminal {
 		doctor["type"], doctor["args"] = "terminal", []string{"doctor"}
 	}

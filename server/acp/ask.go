@@ -90,7 +90,9 @@ func (s *session) optionsOf(call map[string]any, title, detail string, options [
 
 // close ends a call that is nothing but a question.
 func (s *session) close(call map[string]any) {
-	s.say(map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": call["toolCallId"], "title": call["title"], "status": "completed"})
+	s.say(map[string]any{
+		"sessionUpdate": wire.KindToolCallUpdate, "toolCallId": call["toolCallId"], "title": call["title"], "status": wire.StatusCompleted,
+	})
 }
 
 // formOf is a question for a text, or for one of several, as a form.
@@ -147,7 +149,8 @@ func (s *session) Instead(r service.Refused, answer func(yes bool)) {
 	s.told++
 	call := map[string]any{"toolCallId": "start-" + strconv.Itoa(s.told), "kind": "other"}
 	s.mu.Unlock()
-	s.agent.client.Request("session/request_permission", s.optionsOf(call, r.Question, r.Why, options), func(result json.RawMessage, no *rpc.Error) {
+	question := s.optionsOf(call, r.Question, r.Why, options)
+	s.agent.client.Request("session/request_permission", question, func(result json.RawMessage, no *rpc.Error) {
 		s.close(call)
 		i, ok := chosen(result)
 		answer(no == nil && ok && i == 1)

@@ -27,8 +27,9 @@ var settings = []struct {
 		choose: func(p *wire.StartParams, value string) { usd, _ := strconv.ParseFloat(value, 64); p.MaxCostUSD = &usd },
 	},
 	{
-		id: "permissions", name: "Permissions", category: "_permissions", choices: []choice{{"ask", "Ask me", ""}, {"agent", "As the agent is set up", ""}},
-		choose: func(p *wire.StartParams, value string) { p.Permissions = value },
+		id: "permissions", name: "Permissions", category: "_permissions",
+		choices: []choice{{"ask", "Ask me", ""}, {"agent", "As the agent is set up", ""}},
+		choose:  func(p *wire.StartParams, value string) { p.Permissions = value },
 	},
 	{
 		id: "sandbox", name: "Walls around the agent", category: "_permissions",
@@ -40,8 +41,9 @@ var settings = []struct {
 		choose: func(p *wire.StartParams, _ string) { p.NoVerify = true },
 	},
 	{
-		id: "onClose", name: "When this window closes", category: "_close", choices: []choice{{"end", "The loop ends", ""}, {"keep", "The loop goes on", ""}},
-		choose: func(p *wire.StartParams, value string) { p.OnClose = value },
+		id: "onClose", name: "When this window closes", category: "_close",
+		choices: []choice{{"end", "The loop ends", ""}, {"keep", "The loop goes on", ""}},
+		choose:  func(p *wire.StartParams, value string) { p.OnClose = value },
 	},
 }
 

@@ -73,7 +73,8 @@ func (a *Agent) addSession(id, folder string) (*session, *rpc.Error) {
 	s := a.sessions[id]
 	if s == nil {
 		s = &session{
-			agent: a, id: id, folder: folder, config: map[string]string{}, own: map[string][]choice{}, diffs: map[string]any{}, asked: map[string]json.RawMessage{},
+			agent: a, id: id, folder: folder, config: map[string]string{}, own: map[string][]choice{},
+			diffs: map[string]any{}, asked: map[string]json.RawMessage{},
 		}
 		s.loop = service.NewSession(a.ctx, a.Loops, s, folder, "ralph-lsp acp")
 		a.sessions[id] = s

@@ -95,7 +95,10 @@ func (s *session) showOutput(u wire.ToolCallUpdate, isShort bool) {
 // callOf is a tool call as the client is told of it. Only what reads or changes files says where:
 // clients show that in place of a title.
 func (s *session) callOf(c wire.ToolCall) map[string]any {
-	u := map[string]any{"sessionUpdate": c.SessionUpdate, "toolCallId": s.idOf(c.ToolCallID), "name": c.Name, "title": c.Title, "kind": c.Kind, "status": c.Status}
+	u := map[string]any{
+		"sessionUpdate": c.SessionUpdate, "toolCallId": s.idOf(c.ToolCallID),
+		"name": c.Name, "title": c.Title, "kind": c.Kind, "status": c.Status,
+	}
 	if len(c.RawInput) > 0 {
 		u["rawInput"] = c.RawInput
 	}
@@ -190,7 +193,8 @@ func (s *session) Tell(text string) {
 	s.told++
 	id := "ralph-" + strconv.Itoa(s.told)
 	s.mu.Unlock()
-	s.say(map[string]any{"sessionUpdate": wire.KindMessageChunk, "messageId": id, "content": map[string]any{"type": "text", "text": "\n" + text + "\n\n"}})
+	content := map[string]any{"type": "text", "text": "\n" + text + "\n\n"}
+	s.say(map[string]any{"sessionUpdate": wire.KindMessageChunk, "messageId": id, "content": content})
 }
 
 // say sends an update of a session.
@@ -248,7 +252,8 @@ func (s *session) beat() {
 		case isOver:
 			return
 		case isSilent:
-			s.say(map[string]any{"sessionUpdate": "session_info_update", "title": title, "updatedAt": time.Now().UTC().Format(time.RFC3339)})
+			now := time.Now().UTC().Format(time.RFC3339)
+			s.say(map[string]any{"sessionUpdate": "session_info_update", "title": title, "updatedAt": now})
 		}
 	}
 }

@@ -50,7 +50,8 @@ func (s *session) refresh(channel string) bool {
 		s.host.mu.Lock()
 		defer s.host.mu.Unlock()
 		if err != nil {
-			s.host.act(channel, object{"type": "changeset/statusChanged", "status": "error", "error": object{"errorType": "ralph", "message": err.Error()}})
+			failure := object{"errorType": "ralph", "message": err.Error()}
+			s.host.act(channel, object{"type": "changeset/statusChanged", "status": "error", "error": failure})
 			return
 		}
 		files := []any{}
@@ -83,7 +84,8 @@ func fileOf(of answers.ChangesResult, f answers.ChangedFile) object {
 	for _, it := range of.Iterations {
 		end = it.Iteration
 	}
-	before, after := answers.FileParams{LoopParams: loop, Path: f.Path, Iteration: &begin}, answers.FileParams{LoopParams: loop, Path: f.Path, Iteration: &end}
+	before := answers.FileParams{LoopParams: loop, Path: f.Path, Iteration: &begin}
+	after := answers.FileParams{LoopParams: loop, Path: f.Path, Iteration: &end}
 	uri := f.URI
 	if f.From != "" {
 		before.Path, uri = f.From, f.FromURI

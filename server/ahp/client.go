@@ -145,7 +145,10 @@ func (c *client) initialize(method string, id json.RawMessage, p params) *rpc.Er
 		c.rpc.Reply(id, object{"type": "snapshot", "snapshots": snapshots}, nil)
 		return nil
 	}
-	result := object{"protocolVersion": protocolVersion, "serverSeq": c.seq, "serverInfo": object{"name": "ralph-lsp", "title": "Ralph loops", "version": c.Version}, "snapshots": snapshots}
+	result := object{
+		"protocolVersion": protocolVersion, "serverSeq": c.seq, "snapshots": snapshots,
+		"serverInfo": object{"name": "ralph-lsp", "title": "Ralph loops", "version": c.Version},
+	}
 	if len(c.Folders) > 0 {
 		result["defaultDirectory"] = uriOf(c.Folders[0])
 	}
@@ -227,7 +230,8 @@ func (c *client) listSessions(id json.RawMessage, _ params) *rpc.Error {
 		for resource, l := range c.past {
 			if !shown[resource] {
 				items = append(items, object{
-					"resource": resource, "provider": provider, "title": l.title, "status": statusIdle | statusRead, "createdAt": l.at, "modifiedAt": l.at,
+					"resource": resource, "provider": provider, "title": l.title, "status": statusIdle | statusRead,
+					"createdAt": l.at, "modifiedAt": l.at,
 					"workingDirectory": uriOf(l.folder), "workingDirectories": []string{uriOf(l.folder)},
 				})
 			}

@@ -184,7 +184,9 @@ func (h *Host) learn(found answers.AgentsResult) {
 }
 
 func (h *Host) agents() []any {
-	return []any{object{"provider": provider, "displayName": "Ralph loops", "description": "A coding agent again and again, until it is done", "models": h.models}}
+	return []any{object{
+		"provider": provider, "displayName": "Ralph loops", "description": "A coding agent again and again, until it is done", "models": h.models,
+	}}
 }
 
 // pastLoop is a loop that has no session yet.

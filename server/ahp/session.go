@@ -103,7 +103,10 @@ func sessionOf(channel string) string {
 }
 
 func (h *Host) addSession(resource, folder string) *session {
-	s := &session{host: h, resource: resource, chat: chatPrefix + base64.RawURLEncoding.EncodeToString([]byte(resource)), folder: folder, title: "Ralph loop", created: now(), since: now(), worked: map[string]work{}}
+	s := &session{
+		host: h, resource: resource, chat: chatPrefix + base64.RawURLEncoding.EncodeToString([]byte(resource)), folder: folder,
+		title: "Ralph loop", created: now(), since: now(), worked: map[string]work{},
+	}
 	s.script = &transcript{show: s.show, changed: s.changed, calls: map[string]*call{}}
 	s.loop = service.NewSession(h.ctx, h.Loops, s, folder, "ralph-lsp ahp")
 	h.sessions[s.resource], h.chats[s.chat] = s, s
@@ -170,14 +173,15 @@ func (s *session) changed() {
 		return
 	}
 	s.since = now()
-	s.host.act(s.resource, object{"type": "session/chatUpdated", "chat": s.chat, "changes": object{"title": s.title, "status": s.status(), "modifiedAt": s.since}})
+	changes := object{"title": s.title, "status": s.status(), "modifiedAt": s.since}
+	s.host.act(s.resource, object{"type": "session/chatUpdated", "chat": s.chat, "changes": changes})
 	if !s.isListed {
 		s.isListed = true
 		s.host.tell(rootChannel, "root/sessionAdded", object{"channel": rootChannel, "summary": s.summary()})
 		return
 	}
 	s.host.tell(rootChannel, "root/sessionSummaryChanged", object{"channel": rootChannel, "session": s.resource,
-		"changes": object{"title": s.title, "status": s.status(), "modifiedAt": s.since}})
+		"changes": changes})
 }
 
 // whenRead reads the loop of a session that this host hasn't seen run, and then calls done. It returns

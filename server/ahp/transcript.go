@@ -321,7 +321,9 @@ func (s *transcript) settle(state object, approved bool) {
 // confirmed shows that a question was answered elsewhere. What became of its call is told of that.
 func (s *transcript) confirmed(state object) {
 	s.settle(state, true)
-	s.show(object{"type": "chat/toolCallConfirmed", "turnId": s.turn.id, "toolCallId": state["toolCallId"], "approved": true, "confirmed": "user-action"})
+	s.show(object{
+		"type": "chat/toolCallConfirmed", "turnId": s.turn.id, "toolCallId": state["toolCallId"], "approved": true, "confirmed": "user-action",
+	})
 }
 
 // withdraw takes a question back that needs no answer any more.

@@ -69,7 +69,9 @@ func (s *session) update(u wire.Update, isReplay bool) {
 			s.script.say("markdown", s.idOf(u.MessageID), u.Content.Text)
 		}
 	case wire.ToolCall:
-		s.script.showCall(doing{id: s.idOf(u.ToolCallID), name: u.Name, kind: string(u.Kind), status: u.Status, title: &u.Title, input: u.RawInput, isFirst: true})
+		s.script.showCall(doing{
+			id: s.idOf(u.ToolCallID), name: u.Name, kind: string(u.Kind), status: u.Status, title: &u.Title, input: u.RawInput, isFirst: true,
+		})
 	case wire.ToolCallUpdate:
 		if u.Status != wire.StatusInProgress {
 			s.script.showCall(doing{id: s.idOf(u.ToolCallID), status: u.Status, text: u.Output()})
