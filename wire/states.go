@@ -164,6 +164,9 @@ func endingOf(l LoopStatus) string {
 
 func factsOf(l LoopStatus) stateFacts { return states[loop.State(l.State)] }
 
+// IsBusy says whether an agent is at work in a loop.
+func IsBusy(s loop.Status) bool { return states[s.State].busy }
+
 // IsLeft says that a loop is nobody's and can be continued or discarded.
 func IsLeft(l LoopStatus) bool { return loop.State(l.State).Left() }
 

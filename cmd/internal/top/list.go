@@ -72,7 +72,7 @@ func (l *listing) sum() string {
 	for _, st := range l.shown {
 		if len(st.Questions) > 0 {
 			asking++
-		} else if wire.StatusOf(st, false).Busy {
+		} else if wire.IsBusy(st) {
 			busy++
 		}
 		over := recordOf(st)

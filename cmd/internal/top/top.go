@@ -163,7 +163,7 @@ func (p *program) run() error {
 			draw()
 		case <-turns.C:
 			p.model.frame++
-			isNew = true
+			isNew = isNew || isTurning(p.model.seen())
 			if w, h := p.screen.size(); w != p.model.width || h != p.model.height {
 				p.update(resizeMsg{w, h})
 			}

@@ -358,3 +358,25 @@ func TestAMorning(t *testing.T) {
 		})
 	}
 }
+
+// What turns is drawn ten times a second, and nothing turns where all loops rest: the picture of the next frame is the
+// same then.
+func TestOnlyWhatTurnsIsDrawnAgain(t *testing.T) {
+	paused := running()
+	paused.State = loop.StatePaused
+	for name, tt := range map[string]struct {
+		loops []loop.Status
+		want  bool
+	}{
+		"none": {}, "at work": {[]loop.Status{running()}, true}, "waiting": {[]loop.Status{asking()}, true},
+		"paused": {[]loop.Status{paused}, false}, "over": {[]loop.Status{ended()}, false},
+	} {
+		c := newTalk(t, 100, 30, tt.loops...)
+		c.looks()
+		before := c.screen()
+		c.m.frame++
+		if isOther := c.screen() != before; isTurning(c.m.seen()) != tt.want || isOther != tt.want {
+			t.Errorf("%s: it turns: %t, the picture is another one: %t; want %t", name, isTurning(c.m.seen()), isOther, tt.want)
+		}
+	}
+}

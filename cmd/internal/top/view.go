@@ -119,6 +119,11 @@ func markOf(p terminal.Palette, st loop.Status) string {
 	return p.Yellow("■")
 }
 
+// isTurning says whether the line of a loop that is shown moves by itself. All else is drawn with each list of loops.
+func isTurning(st loop.Status, isShown bool) bool {
+	return isShown && st.Iteration > 0 && !st.State.Over() && st.State != loop.StatePaused
+}
+
 // main shows one loop, or what stands in its place.
 func (m *model) main(height int) []string {
 	s, ok := m.seen()
