@@ -49,7 +49,7 @@ type Key struct {
 	Samples []string       // values to suggest, as they would stand in the file
 	Yields  settings.Yield // when a folder's file may not have it
 	Adds    bool           // a list that comes behind those of the files below, not in their place
-	put     put            // nil for tables, limits and settings, which have tables of their own, and below a list of tables
+	put     put            // nil for tables and settings, which have a table of their own, and below a list of tables
 	check   func(text string) string
 	outside bool  // a list that is a program of the user's: nothing that the loop's folder brings along
 	max     int64 // of a number that is at least 1; 0: any number
@@ -108,8 +108,6 @@ var keys = placed([]Key{
 		Doc:     "What it stands in for: a rate limit, an overloaded provider, a used-up quota (a window of a subscription, an account's credits, or a limit of over an hour), a provider that can't be reached."},
 
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
-	{Path: path("completion.promise"), Type: Text, Yields: settings.Never, Samples: []string{`"DONE"`}, check: promises.CheckPromise, put: to(func(s *Settings) any { return &s.Promise }),
-		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
 	{Path: path("completion.required_topics"), Type: Texts, Yields: settings.Always, Samples: []string{`["build.done"]`}, check: hats.CheckTopic, put: to(func(s *Settings) any { return &s.Required }),
 		Doc: "Topics that hats have to publish before a promise counts."},
 
@@ -264,15 +262,13 @@ var keys = placed([]Key{
 		Doc: "Whether the agent's promise ends the loop. If no hat says `true`, every hat without `false` may."},
 })
 
-// placed is a table with the keys of limits and settings in it: behind their tables, those of the top behind the first key.
+// placed is a table with the keys of settings in it: behind their tables, those of the top behind the first key.
 func placed(base []Key) (all table) {
 	for i, key := range base {
 		all = append(all, key)
 		switch {
 		case i == 0:
 			all = append(all, settingKeys("")...)
-		case key.Type == Table && key.Name() == "limits":
-			all = append(all, limitKeys()...)
 		case key.Type == Table:
 			all = append(all, settingKeys(strings.Join(key.Path, "."))...)
 		}
@@ -280,47 +276,24 @@ func placed(base []Key) (all table) {
 	return all
 }
 
-// limitKeys are the keys below [limits].
-func limitKeys() []Key {
-	var keys []Key
-	for _, l := range limits.All() {
-		key := Key{
-			Path: []string{"limits", l.Key}, Type: Type(l.Unit), Yields: settings.ToStricter, Zero: l.Zero, Doc: l.Doc,
-			Default: limitText(l, l.Default), Samples: slices.Clone(l.Samples),
-		}
-		for i, sample := range key.Samples {
-			key.Samples[i] = limitText(l, sample)
-		}
-		keys = append(keys, key)
-	}
-	return keys
-}
+// checks are of the texts of settings that aren't all fit.
+var checks = map[string]func(string) string{"completion.promise": promises.CheckPromise}
 
 // settingKeys are the keys of settings right below a table; "" is none.
 func settingKeys(table string) []Key {
 	var keys []Key
 	for _, s := range settings.All() {
-		key := Key{Path: path(s.Key), Type: Type(s.Kind()), Values: s.Values, Yields: s.Yields, Zero: s.Zero, Doc: s.Doc, Default: s.Default}
+		key := Key{Path: path(s.Key), Type: Type(s.Kind()), Values: s.Values, Yields: s.Yields, Zero: s.Zero, Doc: s.Doc,
+			Default: s.Literal(s.Default), check: checks[s.Key]}
 		if strings.Join(key.Path[:len(key.Path)-1], ".") != table {
 			continue
 		}
-		if key.Type != Switch && key.Type != Count && s.Default != "" {
-			key.Default = strconv.Quote(s.Default)
-		}
 		for _, sample := range s.Samples {
-			key.Samples = append(key.Samples, strconv.Quote(sample))
+			key.Samples = append(key.Samples, s.Literal(sample))
 		}
 		keys = append(keys, key)
 	}
 	return keys
-}
-
-// limitText is a value of a limit as it stands in a file.
-func limitText(l limits.Limit, value string) string {
-	if l.Unit == limits.Span && value != "" {
-		return strconv.Quote(value)
-	}
-	return value
 }
 
 func path(dotted string) []string { return strings.Split(dotted, ".") }

@@ -47,7 +47,7 @@ func load(t *testing.T, f Files) Settings {
 
 func TestWithoutFilesTheSettingsAreBuiltIn(t *testing.T) {
 	s := load(t, place(t, "", ""))
-	if s.Limits != limits.Default() || s.Backend != Auto || s.PromptFile != "PROMPT.md" || s.Promise != "" || !*s.Said.Instruct {
+	if s.Limits() != limits.Default() || s.Backend != Auto || s.PromptFile != "PROMPT.md" || s.Said.CompletionPromise() != "" || !*s.Said.Instruct {
 		t.Errorf("got %+v", s)
 	}
 	if from := s.Source("limits.max_iterations"); from != FromDefault {
@@ -81,11 +81,11 @@ args = ["--provider", "anthropic"]
 `)
 	f.Trusted = true
 	s := load(t, f)
-	if s.Backend != "mine" || s.Promise != "ALL DONE" || *s.Said.Instruct {
+	if s.Backend != "mine" || s.Said.CompletionPromise() != "ALL DONE" || *s.Said.Instruct {
 		t.Errorf("got %+v", s)
 	}
-	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}); s.Limits != want {
-		t.Errorf("limits %+v, want %+v", s.Limits, want)
+	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}); s.Limits() != want {
+		t.Errorf("limits %+v, want %+v", s.Limits(), want)
 	}
 	want := map[string]BackendSettings{
 		"mine": {Command: filepath.Join(f.UserDir, "bin/agent"), Args: []string{"--fast"}, Output: "pi-stream-json"},
@@ -190,8 +190,8 @@ func TestTheFolderMayUseABackendOfTheUser(t *testing.T) {
 }
 
 func TestAWarningRefusesNothing(t *testing.T) {
-	if s := load(t, place(t, "", "[limits]\nmax_iterations = 0\n")); s.Limits.MaxIterations != 0 {
-		t.Errorf("got %+v", s.Limits)
+	if s := load(t, place(t, "", "[limits]\nmax_iterations = 0\n")); s.Limits().MaxIterations != 0 {
+		t.Errorf("got %+v", s.Limits())
 	}
 }
 

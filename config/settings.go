@@ -113,8 +113,6 @@ type Settings struct {
 	Backend    string // a name, or Auto
 	PromptFile string // as it is written; see PromptPath
 	Said       settings.Said
-	Limits     limits.Limits
-	Promise    string // "" is none
 	History    History
 	Changes    Changes
 	Worktree   Worktree
@@ -210,14 +208,6 @@ func commandOf(v any) verify.Check {
 	return verify.Check{Command: texts(v)}
 }
 
-// setLimit puts a limit's decoded value, which was checked, in its place.
-func setLimit(to *limits.Limits, l limits.Limit, v any) {
-	var g limits.Given
-	if err := l.Set(&g, fmt.Sprint(v)); err == nil {
-		*to = g.Over(*to)
-	}
-}
-
 func texts(v any) []string {
 	list := []string{}
 	for _, item := range v.([]any) {
@@ -289,9 +279,7 @@ func (s *Settings) apply(values map[string]any, from Source, dir string) {
 			value = s.adding(l)
 		}
 		key := strings.Join(l.key.Path, ".")
-		if limit, ok := limits.ByKey(l.key.Name()); ok {
-			setLimit(&s.Limits, limit, value)
-		} else if setting, ok := settings.ByKey(key); ok {
+		if setting, ok := settings.ByKey(key); ok {
 			_ = setting.Set(&s.Said, fmt.Sprint(value)) // which was checked
 			s.Sandbox.Mode = s.Said.Sandbox
 		} else {
@@ -314,6 +302,9 @@ func programPath(dir, command string) string {
 	}
 	return filepath.Join(dir, command)
 }
+
+// Limits are those that count where nobody says others.
+func (s Settings) Limits() limits.Limits { return s.Said.Over(limits.Limits{}) }
 
 // Source tells where the value of a key such as "limits.max_iterations" comes
 // from; "" when it has none.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
@@ -73,16 +72,13 @@ func lines(held []Held) (out []string) {
 	return out
 }
 
-// isLooser says whether a limit, or a choice of Values, is looser with a than with b.
+// isLooser says whether a setting, or a choice of Values, is looser with a than with b.
 func isLooser(key Key, a, b any) bool {
-	if key.Values != nil {
-		return slices.Index(key.Values, a.(string)) < slices.Index(key.Values, b.(string))
+	if setting, ok := settings.ByKey(strings.Join(key.Path, ".")); ok {
+		var x, y settings.Said
+		return setting.Set(&x, fmt.Sprint(a)) == nil && setting.Set(&y, fmt.Sprint(b)) == nil && setting.IsLooser(x, y)
 	}
-	limit, _ := limits.ByKey(key.Name())
-	var x, y limits.Limits
-	setLimit(&x, limit, a)
-	setLimit(&y, limit, b)
-	return limit.IsLooser(x, y)
+	return slices.Index(key.Values, a.(string)) < slices.Index(key.Values, b.(string))
 }
 
 // HeldText tells in one line what of a folder's file doesn't count, and how it would.

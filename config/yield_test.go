@@ -73,7 +73,7 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 				}
 				return
 			}
-			if !cmp.Equal(s.Limits, own.Limits) || s.Backend != own.Backend || s.History != own.History || !cmp.Equal(s.Hats, own.Hats) {
+			if !cmp.Equal(s.Limits(), own.Limits()) || s.Backend != own.Backend || s.History != own.History || !cmp.Equal(s.Hats, own.Hats) {
 				t.Errorf("got %+v", s)
 			}
 			if err := s.Trust.Remember(); err != nil {
@@ -174,8 +174,8 @@ func TestALinkInTheFolderIsItsFile(t *testing.T) {
 	if err := os.Symlink("real.toml", filepath.Join(f.Folder, Name)); err != nil {
 		t.Fatal(err)
 	}
-	if s := load(t, f); s.Limits.MaxIterations != 3 {
-		t.Errorf("got %+v", s.Limits)
+	if s := load(t, f); s.Limits().MaxIterations != 3 {
+		t.Errorf("got %+v", s.Limits())
 	}
 	os.Remove(filepath.Join(f.Folder, Name))
 	if err := os.Symlink("nowhere", filepath.Join(f.Folder, Name)); err != nil {

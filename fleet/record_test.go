@@ -188,7 +188,7 @@ func TestLimitsThatAreChangedStay(t *testing.T) {
 	r.Flags = []string{"--model=x", "--max-iterations=5", "--completion-promise=DONE", "--max-cost=2"}
 	for _, p := range []loop.Patch{
 		{Given: limits.Given{MaxIterations: new(7)}},
-		{Given: limits.Given{MaxDuration: new(limits.Duration(90 * time.Minute))}, Promise: new("ALL DONE")},
+		{Given: limits.Given{MaxDuration: new(limits.Duration(90 * time.Minute)), Promise: new("ALL DONE")}},
 		{Given: limits.Given{MaxIterations: new(8)}},
 		{},
 	} {

@@ -96,7 +96,9 @@ func (o Other) Disallow(rule string) error {
 // Saved implements Handle. The loop may have put back by now what the file says there.
 func (o Other) Saved(s loopstate.State) error {
 	o.LoopID = s.LoopID
-	return o.Update(Patch{Given: s.Given, Promise: &s.CompletionPromise})
+	given := s.Given
+	given.Promise = new(s.CompletionPromise())
+	return o.Update(Patch{Given: given})
 }
 
 // Detach implements Handle.

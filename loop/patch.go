@@ -18,9 +18,8 @@ type Limits = limits.Limits
 // Patch changes a loop; nil fields stay as they are.
 type Patch struct {
 	limits.Given
-	Promise *string
-	Prompt  *string
-	Accept  bool // a promise that could not be verified counts all the same, once
+	Prompt *string
+	Accept bool // a promise that could not be verified counts all the same, once
 }
 
 // Errors of Start and of the functions that speak to a loop in a folder.
@@ -82,7 +81,7 @@ func WallsOf(s loopstate.State) string {
 
 // Or returns the patch, and for what it leaves another one.
 func (p Patch) Or(other Patch) Patch {
-	return Patch{p.Given.Or(other.Given), cmp.Or(p.Promise, other.Promise), cmp.Or(p.Prompt, other.Prompt), p.Accept || other.Accept}
+	return Patch{p.Given.Or(other.Given), cmp.Or(p.Prompt, other.Prompt), p.Accept || other.Accept}
 }
 
 // Over returns limits and a promise with the patch's changes.
@@ -97,9 +96,6 @@ func (p Patch) Over(l Limits, promise string) (Limits, string) {
 func (p Patch) Apply(s *loopstate.State) {
 	s.Given = p.Given.Or(s.Given)
 	s.Accept = s.Accept || p.Accept
-	if p.Promise != nil {
-		s.CompletionPromise = *p.Promise
-	}
 	if p.Prompt != nil {
 		s.Prompt = *p.Prompt
 	}

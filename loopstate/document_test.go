@@ -46,7 +46,7 @@ func TestAChangeTouchesOnlyItsKeys(t *testing.T) {
 		{"missing keys take their place at the top",
 			"---\nowner: me\nmax_iterations: 9\n---\nGo.",
 			func(s *State) {
-				s.Active, s.Iteration, s.CompletionPromise, s.LoopID, s.MaxCostUSD = false, 2, "OK", "x", new(0.5)
+				s.Active, s.Iteration, s.Promise, s.LoopID, s.MaxCostUSD = false, 2, new("OK"), "x", new(0.5)
 			},
 			"---\nactive: false\niteration: 2\nowner: me\nmax_iterations: 9\ncompletion_promise: \"OK\"\nloop_id: \"x\"\nmax_cost_usd: 0.5\n---\nGo."},
 		{"a default that nobody wrote isn't written",
@@ -63,7 +63,7 @@ func TestAChangeTouchesOnlyItsKeys(t *testing.T) {
 			"---\nstarted_at: 2026-01-02T17:35:07Z\nhat: h\n---\nGo."},
 		{"a promise that is cleared becomes null",
 			"---\ncompletion_promise: \"say \"hi\"\" # greet\n---\nGo.",
-			func(s *State) { s.CompletionPromise = "" },
+			func(s *State) { s.Promise = nil },
 			"---\ncompletion_promise: null # greet\n---\nGo."},
 		{"an empty value keeps its comment",
 			"---\nhat: # none yet\n---\nGo.",
@@ -148,7 +148,7 @@ func TestPromisesAsPeopleWriteThem(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.written, func(t *testing.T) {
 			doc := parse(t, "---\ncompletion_promise: "+tt.written+"\n---\nGo.")
-			if got := doc.State().CompletionPromise; got != tt.want {
+			if got := doc.State().CompletionPromise(); got != tt.want {
 				t.Errorf("promise %q, want %q", got, tt.want)
 			}
 		})

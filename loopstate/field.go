@@ -37,8 +37,8 @@ var fields = slices.Concat([]field{
 		func(s *State) *bool { return &s.Active }, strconv.FormatBool, parseBool),
 	newField(iterationKey, string(limits.Count), "The iteration that runs, or ran last. The loop sets it when one begins, and doesn't believe it.",
 		func(s *State) *int { return &s.Iteration }, strconv.Itoa, limits.ParseCount),
-	always(limits.All()[0].Default, limitField(limits.All()[0])), // a loop without it has to be asked for with an explicit 0
-	always("null", textField("completion_promise", "", func(s *State) *string { return &s.CompletionPromise })),
+	always(strconv.Itoa(limits.Default().MaxIterations), settingField("max_iterations")), // a loop without it has to be asked for with an explicit 0
+	always("null", settingField("completion_promise")),
 	always("null", newField("started_at", "time", "When the loop was started.", func(s *State) *time.Time { return &s.StartedAt }, formatTime, parseTime)),
 
 	textField("loop_id", "The loop's name for commands and logs.", func(s *State) *string { return &s.LoopID }),
@@ -51,7 +51,7 @@ var fields = slices.Concat([]field{
 	textField("backend_output", "What a program of your own prints: `text`, or the stream of a known agent.", func(s *State) *string { return &s.BackendOutput }),
 	textField("backend_prompt", "How a program of your own gets the prompt: `stdin`, `arg` or `file`.", func(s *State) *string { return &s.BackendPrompt }),
 	textField("sandbox_engine", "What makes the walls around the agents, as `sandbox.engine` of ralph.toml names it.", func(s *State) *string { return &s.SandboxEngine }),
-}, settingFields(), limitFields(), []field{recordField()})
+}, settingFields(), []field{recordField()})
 
 // iterationKey is the user's key that tells which iteration began last.
 const iterationKey = "iteration"
@@ -142,43 +142,29 @@ func always(none string, f field) field {
 	return f
 }
 
-// limitFields are the limits but the first, which is at the top.
-func limitFields() (all []field) {
-	for _, limit := range limits.All()[1:] {
-		all = append(all, limitField(limit))
-	}
-	return all
-}
-
-// limitField is left out when the limit isn't given.
-func limitField(limit limits.Limit) field {
-	return scalarField(limit.Key, func(s *State) string {
-		text := limit.Text(s.Given.Over(limits.Limits{}))
-		switch {
-		case !limit.IsIn(s.Given):
-			return ""
-		case limit.Unit == limits.Span:
-			return quote(text)
-		}
-		return text
-	}, func(s *State, text string) error { return limit.Set(&s.Given, text) })
-}
-
-// settingFields are those settings that a loop keeps, left out where they say what counts anyway.
+// settingFields are those settings that a loop keeps, but for those at the top.
 func settingFields() (all []field) {
 	for _, setting := range settings.All() {
-		if setting.Kept.Means != "" {
-			all = append(all, switchField(setting))
-		} else if setting.Kept.Key != "" {
-			all = append(all, scalarField(setting.Kept.Key, func(s *State) string {
-				if !setting.IsOwn(s.Said) {
-					return ""
-				}
-				return quote(setting.Text(s.Said))
-			}, func(s *State, text string) error { return setting.Set(&s.Said, text) }))
+		if key := setting.Kept.Key; key != "" && key != "max_iterations" && key != "completion_promise" {
+			all = append(all, settingField(key))
 		}
 	}
 	return all
+}
+
+// settingField is left out where nothing is said, or what counts anyway.
+func settingField(key string) field {
+	setting, _ := settings.ByKept(key)
+	if setting.Kept.Means != "" {
+		return switchField(setting)
+	}
+	return scalarField(key, func(s *State) string {
+		text := setting.Text(s.Said)
+		if text == "" || !setting.Bounds && !setting.IsOwn(s.Said) {
+			return ""
+		}
+		return setting.Literal(text)
+	}, func(s *State, text string) error { return setting.Set(&s.Said, text) })
 }
 
 // switchField is true for one value of a setting.

@@ -35,9 +35,9 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		d := time.Duration(nanos)
 		want := State{
-			Active: active, Iteration: iteration, CompletionPromise: promise, StartedAt: started,
+			Active: active, Iteration: iteration, Said: settings.Said{Given: limits.Given{Promise: promiseOf(promise), MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: (*limits.Duration)(&d), IdleTimeout: (*limits.Duration)(&d), MaxFailures: &limit, MaxUnchanged: &limit}}.Or(saidIf(active)), StartedAt: started,
 			LoopID: text, AgentChoice: AgentChoice{Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text}, BackendOutput: item, BackendPrompt: text},
-			Spent: Spent{Cost: stream.CostOf(usd), Tokens: stream.Tokens{Input: nanos, Output: int64(limit)}, Elapsed: d}, Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: (*limits.Duration)(&d), IdleTimeout: (*limits.Duration)(&d), MaxFailures: &limit, MaxUnchanged: &limit}, Said: saidIf(active), ResumeAt: started, Steering: Steering{Guidance: []string{text, item, promise}, Guided: []string{item}}, SessionFile: text,
+			Spent: Spent{Cost: stream.CostOf(usd), Tokens: stream.Tokens{Input: nanos, Output: int64(limit)}, Elapsed: d}, ResumeAt: started, Steering: Steering{Guidance: []string{text, item, promise}, Guided: []string{item}}, SessionFile: text,
 			Prompt: prompt,
 		}
 		data := []byte(Whole(want))
@@ -80,8 +80,7 @@ func FuzzSimple(f *testing.F) {
 // What this program writes is simple, or a look at many loops takes long.
 func TestWhatIsWrittenIsSimple(t *testing.T) {
 	d := time.Hour
-	text := Whole(State{Active: true, Iteration: 7, CompletionPromise: "DONE", StartedAt: time.Now(), LoopID: "ralph-x", AgentChoice: AgentChoice{Backend: "/bin/agent \\ \"x\"", BackendOutput: "text"},
-		Given: limits.Given{MaxDuration: (*limits.Duration)(&d)}, Steering: Steering{Guidance: []string{"say \"it\"\n"}}, Prompt: "Build it"})
+	text := Whole(State{Active: true, Iteration: 7, Said: settings.Said{Given: limits.Given{Promise: new("DONE"), MaxDuration: (*limits.Duration)(&d)}}, StartedAt: time.Now(), LoopID: "ralph-x", AgentChoice: AgentChoice{Backend: "/bin/agent \\ \"x\"", BackendOutput: "text"}, Steering: Steering{Guidance: []string{"say \"it\"\n"}}, Prompt: "Build it"})
 	parts, ok := cut(text)
 	if !ok || len(splitBlocks(parts.front)) < 10 {
 		t.Fatal(text)
@@ -121,7 +120,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		want := before
-		want.Iteration, want.CompletionPromise, want.BackendArgs = iteration, promise, []string{guidance}
+		want.Iteration, want.Promise, want.BackendArgs = iteration, promiseOf(promise), []string{guidance}
 		doc.Set(want)
 		changed := doc.Bytes()
 		again, err := Parse(changed)
@@ -135,4 +134,12 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("the prompt changed in\n%q", changed)
 		}
 	})
+}
+
+// promiseOf is a promise as a state has it that was read.
+func promiseOf(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

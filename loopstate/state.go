@@ -19,12 +19,10 @@ import (
 // All texts but Prompt are UTF-8; other bytes are replaced when it is written. Times are in UTC.
 type State struct {
 	// The user's. An iteration that is under way isn't written there.
-	Active            bool      `json:"-"`
-	CompletionPromise string    `json:"-"` // "" is none (null in the file)
-	StartedAt         time.Time `json:"-"`
+	Active    bool      `json:"-"`
+	StartedAt time.Time `json:"-"`
 
-	limits.Given  `json:"-"` // those that the file names
-	settings.Said `json:"-"` // the same, of what a loop keeps
+	settings.Said `json:"-"` // what the file names of what a loop keeps
 
 	LoopID        string `json:"-"`
 	AgentChoice   `json:"-"`

@@ -59,7 +59,7 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 		}
 	}
 	typed := c.dryRun(map[string]any{"prompt": "x", "backend": agent, "text": "--max-iterations 9 --max-failures 2", "limitsText": "7, 0,5 --completion-promise DONE"}).Limits
-	if *typed.MaxIterations != 7 || *typed.MaxCostUSD != 0.5 || *typed.MaxFailures != 2 || *typed.CompletionPromise != "DONE" {
+	if *typed.MaxIterations != 7 || *typed.MaxCostUSD != 0.5 || *typed.MaxFailures != 2 || *typed.Promise != "DONE" {
 		t.Errorf("typed: %+v", typed)
 	}
 	longest := math.MaxInt64 / int64(1e6)

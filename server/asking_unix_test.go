@@ -35,8 +35,8 @@ func asksHere(t *testing.T) (c *dialled, dir string, q wire.Question) {
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	dir = t.TempDir()
 	c = dial(t, permitted, dir)
-	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Push it", Said: settings.Said{Permissions: "ask"}, Choices: wire.Choices{Backend: "claude",
-		LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(1)}}}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Push it", Choices: wire.Choices{Backend: "claude",
+		Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}, Permissions: "ask"}}}))
 	return c, dir, permissionOf(t, c.Hears(wire.MethodPermission, "git push"))
 }
 

@@ -40,5 +40,7 @@ func (s *starter) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Pa
 	if path == "" {
 		return nil, loop.ErrNothingToGoOn
 	}
-	return s.goOn(ctx, path, start.Options{Agent: start.Agent{Name: p.Backend}, Limits: patch, Said: p.Said}, p.Say, p.Trust)
+	p.Given = patch.Given // what the text says among it
+	options := start.Options{Agent: start.Agent{Name: p.Backend}, Said: p.Said, Accept: patch.Accept}
+	return s.goOn(ctx, path, options, p.Say, p.Trust)
 }

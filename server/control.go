@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
@@ -137,7 +138,7 @@ func (c *controls) asks(command service.Command) func(context.Context, wire.Loop
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
 // or one of ours that came to a cap.
 func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error) {
-	patch, err := c.typed(ctx, p.LoopParams, p.LimitParams, p.Text)
+	patch, err := c.typed(ctx, p.LoopParams, p.Given, p.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 }
 
 // typed returns what the limits and the text of a command change.
-func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.LimitParams, text string) (loop.Patch, error) {
+func (c *controls) typed(ctx context.Context, p wire.LoopParams, given limits.Given, text string) (loop.Patch, error) {
 	var now loop.Status
 	if h, _, err := c.driven(ctx, p); err == nil && text != "" {
 		now = h.Status()
@@ -171,7 +172,7 @@ func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.Limi
 
 // update changes limits and promise at once, the prompt with the next iteration.
 func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error) {
-	patch, err := c.typed(ctx, p.LoopParams, p.LimitParams, p.Text)
+	patch, err := c.typed(ctx, p.LoopParams, p.Given, p.Text)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -46,7 +47,7 @@ func ended(role string, bounds limits.Given) func(*testing.T, string) *dialled {
 	return func(t *testing.T, dir string) *dialled {
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Trust: true, Choices: wire.Choices{
-			Backend: agentThat(t, role), LimitParams: wire.LimitParams{Given: bounds}}}))
+			Backend: agentThat(t, role), Said: settings.Said{Given: bounds}}}))
 		return c
 	}
 }
@@ -59,7 +60,7 @@ var endsBy = map[loop.StopReason]func(t *testing.T, dir string) *dialled{
 		writeFile(t, filepath.Join(dir, "ralph.toml"), own(agentThat(t, "costs"))+"output = \"pi-stream-json\"\n")
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Trust: true, Choices: wire.Choices{
-			LimitParams: wire.LimitParams{Given: limits.Given{MaxCostUSD: new(0.25)}}}}))
+			Said: settings.Said{Given: limits.Given{MaxCostUSD: new(0.25)}}}}))
 		return c
 	},
 	loop.StopBackendError: func(t *testing.T, dir string) *dialled {

@@ -80,7 +80,7 @@ func TestAStateFileAsThePromptBringsItsLimits(t *testing.T) {
 	uri := wire.FileURI(filepath.Join(dir, ".pi", "ralph-loop.local.md"))
 	c.open(uri, "---\nmax_iterations: 3\ncompletion_promise: \"YO\"\n---\n\nthe prompt\n")
 	got := c.dryRun(map[string]any{"promptUri": uri, "backend": agent, "maxDurationMs": 60000}).Limits
-	if *got.MaxIterations != 3 || *got.CompletionPromise != "YO" || *got.MaxDuration != limits.Duration(time.Minute) {
+	if *got.MaxIterations != 3 || *got.Promise != "YO" || *got.MaxDuration != limits.Duration(time.Minute) {
 		t.Errorf("got %+v", got)
 	}
 	c.Notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": uri, "version": 2},

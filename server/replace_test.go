@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -23,7 +25,7 @@ func refusedStarts(agent string) map[string]any {
 		"no such program": wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: "/no/such/agent"}},
 		"no program":      wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: os.DevNull}},
 		"no prompt":       wire.StartParams{Prompt: " \n", Replace: true, Choices: wire.Choices{Backend: agent}},
-		"a bad promise":   wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{CompletionPromise: new("</promise>")}}},
+		"a bad promise":   wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: agent, Said: settings.Said{Given: limits.Given{Promise: new("</promise>")}}}},
 		"a NUL byte":      wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: agent, Args: []string{"a\x00b"}}},
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -24,7 +25,7 @@ func TestWhatTheEditorSavesIsItsUsers(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Build it", Choices: wire.Choices{
-		Backend: agentThat(t, "never"), LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(3)}}}}))
+		Backend: agentThat(t, "never"), Said: settings.Said{Given: limits.Given{MaxIterations: new(3)}}}}))
 	c.status(dir, inState("running"))
 	file := filepath.Join(dir, filepath.FromSlash(loopstate.Name))
 	write := func(n string) string {

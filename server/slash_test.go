@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/service"
@@ -70,7 +71,7 @@ func TestAPromptFileIsTakenAsItIs(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "echoes")
 	file := filepath.Join(dir, "PROMPT.md")
-	start := wire.StartParams{PromptURI: wire.FileURI(file), Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(1)}}}}
+	start := wire.StartParams{PromptURI: wire.FileURI(file), Choices: wire.Choices{Backend: agent, Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}}}}
 	for prompt, ok := range map[string]bool{"/ralph-loop Build --max-iterations 3": true, "/cancel-ralph is slow": true, "/cancel-ralph\n": false} {
 		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
@@ -47,7 +48,7 @@ func TestALoopThatFailedStaysFailed(t *testing.T) {
 		data.Question != "A Ralph loop failed here at iteration 2/50: too many failures in a row. Discard it to start the new task?" {
 		t.Errorf("got %+v", data)
 	}
-	resumed := result[wire.LoopResult](second, second.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(3)}}}))
+	resumed := result[wire.LoopResult](second, second.Command(wire.CommandResume, wire.ResumeParams{Said: settings.Said{Given: limits.Given{MaxIterations: new(3)}}}))
 	if resumed.Iteration != 3 {
 		t.Errorf("it goes on at %d", resumed.Iteration)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
@@ -23,7 +24,7 @@ func TestThePromptsPromise(t *testing.T) {
 	agent := agentThat(t, "promises")
 	choices := map[string]any{"backend": agent, "promptUri": wire.FileURI(filepath.Join(dir, "PROMPT.md"))}
 	c := dial(t, optedIn, dir)
-	if got := c.dryRun(choices); *got.Limits.CompletionPromise != "DONE" || got.Sources["completionPromise"] != config.FromPrompt || len(got.Warnings) != 0 {
+	if got := c.dryRun(choices); *got.Limits.Promise != "DONE" || got.Sources["completionPromise"] != config.FromPrompt || len(got.Warnings) != 0 {
 		t.Errorf("dry run: %+v", got)
 	}
 	delete(choices, "dryRun")
@@ -124,7 +125,7 @@ func TestAnOfferIsWithdrawnWhenThePromiseChanges(t *testing.T) {
 	c := dial(t, plain, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --max-iterations 0", Choices: wire.Choices{Backend: agentThat(t, "insists")}}))
 	id := c.Hears("window/showMessageRequest", "not done yet").ID
-	c.Must(c.Command(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{CompletionPromise: new("DONE")}}))
+	c.Must(c.Command(wire.CommandUpdate, wire.ChangeParams{Given: limits.Given{Promise: new("DONE")}}))
 	c.Hears("window/showMessage", "Ralph done: DONE after")
 	withdrawn := c.Hears("$/cancelRequest", "")
 	if !strings.Contains(string(withdrawn.Params), string(id)) {

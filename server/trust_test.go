@@ -62,7 +62,7 @@ backend = "pi"
 	agent := agentThat(t, "never")
 	got := result[answers.DryRunResult](c, c.Command(wire.CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
 		"settings": map[string]any{"maxIterations": 9, "maxCostUsd": 4, "args": []string{"--from-editor"}}}))
-	if l := got.Limits; *l.MaxIterations != 7 || *l.MaxCostUSD != 4 || *l.CompletionPromise != "DONE" || *l.MaxFailures != 5 || *l.MaxUnchanged != 5 {
+	if l := got.Limits; *l.MaxIterations != 7 || *l.MaxCostUSD != 4 || *l.Promise != "DONE" || *l.MaxFailures != 5 || *l.MaxUnchanged != 5 {
 		t.Errorf("got %+v", l)
 	}
 	want := start.Sources{

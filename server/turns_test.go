@@ -24,7 +24,7 @@ func TestCommandsBehindAStartFindItsLoop(t *testing.T) {
 			return c.BeginCommand(wire.CommandSteer, wire.SteerParams{Text: "x"})
 		},
 		"update": func(c *dialled, _ string) func() lsptest.Message {
-			return c.BeginCommand(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(7)}}})
+			return c.BeginCommand(wire.CommandUpdate, wire.ChangeParams{Given: limits.Given{MaxIterations: new(7)}})
 		},
 	}
 	for name, begin := range behind {

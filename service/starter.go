@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -53,7 +54,7 @@ func (s *Starter) Request(folder string, p wire.StartParams) (Start, error) {
 	if err != nil {
 		return Start{}, wire.Invalid("limitsText", "%v", err)
 	}
-	request.Options = start.Options{Limits: typed}.Over(request.Options)
+	request.Options = start.Options{Said: settings.Said{Given: typed.Given}}.Over(request.Options)
 	return Start{folder, p, request}, nil
 }
 
@@ -63,13 +64,10 @@ func (r Start) Tree() start.Tree {
 	return start.Options{Tree: own}.Over(r.Request.Options).Tree
 }
 
-// PatchOf returns what parameters change, and refuses what no loop can have.
-func PatchOf(p wire.LimitParams) (loop.Patch, error) {
-	patch, err := p.Patch()
-	if err == nil && patch.Promise != nil {
-		err = CheckPromise(*patch.Promise)
-	}
-	return patch, err
+// PatchOf returns limits and a promise as a change, and refuses what no loop can have.
+func PatchOf(given limits.Given) (loop.Patch, error) {
+	err := settings.Said{Given: given}.Check()
+	return loop.Patch{Given: given}, cmp.Or(err, CheckPromise(given.CompletionPromise()))
 }
 
 // CheckPromise refuses what no agent could promise.
@@ -82,18 +80,17 @@ func CheckPromise(promise string) error {
 
 // optionsOf returns what a start, or the editor's settings, choose.
 func optionsOf(c wire.Choices) (start.Options, error) {
-	patch, err := PatchOf(c.LimitParams)
-	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Limits: patch}, err
+	_, err := PatchOf(c.Given)
+	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Said: c.Said}, err
 }
 
 // resolver has what the parameters of a start choose.
-func (s *Starter) resolver(r Start, settings config.Settings) (start.Resolver, error) {
+func (s *Starter) resolver(r Start, files config.Settings) (start.Resolver, error) {
 	p := r.Params
 	own, err := optionsOf(p.Choices)
 	steps, stepsErr := start.Named(p.Agent, p.Chain, p.Parallel)
-	own.Steps, own.Said = steps, p.Said
-	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
-	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.Detect, Attended: s.Attended}
+	own.Steps, own.Check = steps, start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
+	resolver := start.Resolver{Start: own, Settings: files, Detect: s.Detect, Attended: s.Attended}
 	if err = cmp.Or(err, stepsErr, own.Said.Check()); err != nil || p.Settings == nil {
 		return resolver, err
 	}
@@ -103,7 +100,6 @@ func (s *Starter) resolver(r Start, settings config.Settings) (start.Resolver, e
 	if err := p.Settings.CheckEditor(); err != nil {
 		return resolver, fmt.Errorf("the settings' %w", err)
 	}
-	resolver.Editor.Said = p.Settings.Said
 	if host := p.Settings.Host; host != nil {
 		resolver.Host = start.Agent{Name: host.Backend, Model: host.Model}
 	}

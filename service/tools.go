@@ -84,7 +84,7 @@ func (t Tools) start(ctx context.Context, in answers.ToolStartInput, folders []s
 		return asked, wire.Failed(wire.ReasonNoFolder, fmt.Errorf("folder has to be one of these: %s", cmp.Or(strings.Join(folders, ", "), "none is open")))
 	}
 	params := wire.StartParams{Folder: wire.FileURI(folders[0]), Prompt: in.Prompt, Verify: in.Verify, Settings: settings}
-	params.LimitParams = wire.LimitParams{Given: limits.Given{MaxIterations: in.MaxIterations}, CompletionPromise: in.CompletionPromise}
+	params.Given = limits.Given{MaxIterations: in.MaxIterations, Promise: in.CompletionPromise}
 	switch {
 	case strings.TrimSpace(in.Prompt) == "":
 		return asked, wire.Invalid("prompt", "prompt is missing")

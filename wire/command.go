@@ -4,7 +4,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -124,12 +123,11 @@ type CancelParams struct {
 // it with here: that the state file names them is not enough to run them.
 type ResumeParams struct {
 	LoopParams
-	LimitParams
+	settings.Said        // without them the loop has the limits and walls that it had, and asks as it did
 	Accept        bool   `json:"accept,omitempty"` // a promise that could not be verified counts all the same, this once
 	Say           string `json:"say,omitempty"`    // guidance for its next run
 	Text          string `json:"text,omitempty"`   // see ChangeParams
 	Backend       string `json:"backend,omitempty"`
-	settings.Said        // without them the loop has the walls that it had, and asks as it did
 	Trust         bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
 }
 
@@ -137,7 +135,7 @@ type ResumeParams struct {
 // promise as a person types them (start.ParseChange); the other keys win over it.
 type ChangeParams struct {
 	LoopParams
-	LimitParams
+	limits.Given
 	Text     string   `json:"text,omitempty"`
 	Prompt   *string  `json:"prompt,omitempty"`
 	Disallow []string `json:"disallow,omitempty"` // rules of what the agent may do in the loop that it may not do unasked any more
@@ -217,25 +215,12 @@ type FolderParams struct {
 	Folder string `json:"folder,omitempty"` // file URI
 }
 
-// LimitParams are the limits and the promise of a loop. In a command, a missing one stays as it is, or as the
-// defaults have it; 0 is no limit.
-type LimitParams struct {
-	limits.Given
-	CompletionPromise *string `json:"completionPromise,omitempty"`
-}
-
-// ParamsOf are limits and a promise as parameters; "" is no promise.
-func ParamsOf(g limits.Given, promise string) LimitParams {
-	p := LimitParams{Given: g}
+// GivenOf are limits and a promise as a command says them, where what is missing stays as it is; "" is no promise.
+func GivenOf(g limits.Given, promise string) limits.Given {
 	if promise != "" {
-		p.CompletionPromise = &promise
+		g.Promise = &promise
 	}
-	return p
-}
-
-// Patch is what the parameters change. Errors are of type *limits.Error.
-func (p LimitParams) Patch() (loop.Patch, error) {
-	return loop.Patch{Given: p.Given, Promise: p.CompletionPromise}, p.Over(limits.Limits{}).Check()
+	return g
 }
 
 // StartParams is the argument of ralph.loop.start. The prompt is Prompt, the
@@ -248,7 +233,6 @@ type StartParams struct {
 	Text      string `json:"text,omitempty"`
 	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
 	Choices
-	settings.Said
 	Agent       string        `json:"agent,omitempty"`       // the name of an agent of a markdown file, which does the work
 	Chain       []string      `json:"chain,omitempty"`       // names of several, one after the other
 	Parallel    []string      `json:"parallel,omitempty"`    // names of several, side by side; they only read
@@ -267,9 +251,8 @@ type StartParams struct {
 
 // Settings are what an editor chooses for all starts.
 type Settings struct {
-	Choices
-	settings.Said       // as far as CheckEditor takes it
-	Host          *Host `json:"host,omitempty"` // the editor is an agent itself
+	Choices       // as far as CheckEditor takes it
+	Host    *Host `json:"host,omitempty"` // the editor is an agent itself
 }
 
 // Host is an agent that the loop is started in.
@@ -295,7 +278,7 @@ type Choices struct {
 	Hat     string   `json:"hat,omitempty"`
 	Model   string   `json:"model,omitempty"`
 	Args    []string `json:"args,omitempty"`
-	LimitParams
+	settings.Said
 }
 
 // StartResult is what a start answers, at once; the loop runs on.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -29,7 +30,7 @@ func OffersOf(o loop.Offer) []Command {
 		offers = append(offers, Command{"Sandbox My Loops", CommandSandbox, []any{SandboxParams{sandbox.Workspace}}})
 	}
 	for _, promise := range o.Promises {
-		change := ChangeParams{LoopParams: LoopParams{LoopID: o.LoopID}, LimitParams: LimitParams{CompletionPromise: &promise}}
+		change := ChangeParams{LoopParams: LoopParams{LoopID: o.LoopID}, Given: limits.Given{Promise: &promise}}
 		offers = append(offers, Command{fmt.Sprintf("Make %q the Promise", OneLine(promise)), CommandUpdate, []any{change}})
 	}
 	return offers
@@ -62,7 +63,7 @@ func OffersAfter(s loop.Status) []Command {
 				offer("Resume", CommandResume, ResumeParams{LoopParams: it})
 				continue
 			}
-			offer("Raise to "+words+" and Go On", CommandResume, ResumeParams{LoopParams: it, LimitParams: ParamsOf(change, "")})
+			offer("Raise to "+words+" and Go On", CommandResume, ResumeParams{LoopParams: it, Said: settings.Said{Given: change}})
 		case loop.RemedyResume:
 			if goesOn {
 				offer("Resume", CommandResume, ResumeParams{LoopParams: it})
@@ -71,7 +72,7 @@ func OffersAfter(s loop.Status) []Command {
 			if limit, ok := limits.ByName(ending.Limit); ok && goesOn {
 				var none limits.Given
 				limit.Take(&none, limits.Limits{})
-				offer("Resume without This Limit", CommandResume, ResumeParams{LoopParams: it, LimitParams: ParamsOf(none, "")})
+				offer("Resume without This Limit", CommandResume, ResumeParams{LoopParams: it, Said: settings.Said{Given: none}})
 			}
 		case loop.RemedyDiscard:
 			if goesOn {

@@ -125,7 +125,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.Warning:
 		return Warning{KindWarning, sanitized(e), Said{Sentence(withoutDocs(e.Message)), classOfWarning(e), true, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
-		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise)), Info(LimitsText(e))}
+		return Limits{KindLimits, GivenOf(e.Limits.Given(), stream.Plain(e.Promise)), Info(LimitsText(e))}
 	case loop.End:
 		return projectEnd(e)
 	}

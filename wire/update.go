@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -247,7 +248,7 @@ type Guidance struct {
 // or a change, so that a client can send them back, and not that of loop.LimitsChanged.
 type Limits struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindLimits
-	LimitParams
+	limits.Given
 	Said
 }
 

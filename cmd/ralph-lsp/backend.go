@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
@@ -37,7 +36,7 @@ func newStartText() *cobra.Command {
 // newLimitsText has the flags that new limits may have (start.ParseChange).
 func newLimitsText() *cobra.Command {
 	cmd := flagsOfText("limits-text")
-	start.AddLimits(cmd.Flags(), new(loop.Patch))
+	start.AddLimits(cmd.Flags(), new(start.Options))
 	return withoutFiles(cmd)
 }
 

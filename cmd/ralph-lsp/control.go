@@ -110,7 +110,7 @@ lists it with numbers. In a live loop, pi and claude read it at their next step,
 }
 
 func newUpdate() *cobra.Command {
-	var patch loop.Patch
+	var change start.Options
 	cmd := &cobra.Command{
 		Use:   "update [LOOP]",
 		Short: "Change limits or the promise of the loop while it runs",
@@ -120,9 +120,10 @@ what you leave out stays as it is. To change the prompt, edit the state file.`,
   ralph-lsp update --max-iterations 100 --max-cost 7.50`,
 		Args: oneLoop,
 	}
-	start.AddLimits(cmd.Flags(), &patch)
+	start.AddLimits(cmd.Flags(), &change)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
 	return ofLoop(cmd, func(cmd *cobra.Command, at target, _ []string) error {
+		patch := change.Patch()
 		if patch == (loop.Patch{}) {
 			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
 		}

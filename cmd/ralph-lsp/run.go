@@ -386,7 +386,7 @@ for that.`,
 		Args: oneLoop,
 	}
 	flags.addFlags(cmd, start.ToResume)
-	cmd.Flags().BoolVar(&flags.Limits.Accept, "accept", false, "believe the promise that couldn't be verified, this once")
+	cmd.Flags().BoolVar(&flags.Accept, "accept", false, "believe the promise that couldn't be verified, this once")
 	start.AboutEnd.In(cmd.Flags(), false, "accept")
 	cmd.ValidArgsFunction = completeIDs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -394,7 +394,7 @@ for that.`,
 		if err != nil {
 			return err
 		}
-		_, err = local.Do(at.loop(), service.Resume{Patch: loop.Patch{Accept: flags.Limits.Accept}})
+		_, err = local.Do(at.loop(), service.Resume{Patch: loop.Patch{Accept: flags.Accept}})
 		if errors.Is(err, loop.ErrNotRunning) {
 			return flags.tellMissing(cmd, flags.resume(cmd, at.dir))
 		} else if err != nil {

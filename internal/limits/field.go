@@ -15,6 +15,8 @@ type field interface {
 	IsIn(g Given) bool
 	// Take gives the limit as it is in l.
 	Take(g *Given, l Limits)
+	// Copy gives it as another one does, if that does.
+	Copy(to *Given, from Given)
 	// Drop gives it no longer.
 	Drop(g *Given)
 	// IsLooser says whether it is looser in a than in b.
@@ -28,10 +30,11 @@ type field interface {
 	// Words are the amount with what it is of, "4h of running"; of 0 "no limit of time".
 	Words(l Limits) string
 
+	// Check says what is wrong with it. Errors are of type *ValueError.
+	Check(l Limits) error
+
 	raised(now, used Limits) Given
 	over(l *Limits, g Given)
-	copy(to *Given, from Given)
-	check(l Limits) error
 }
 
 // fieldOf is the field of a limit of one type.
@@ -101,13 +104,13 @@ func (f fieldOf[T]) over(l *Limits, g Given) {
 	}
 }
 
-func (f fieldOf[T]) copy(to *Given, from Given) {
+func (f fieldOf[T]) Copy(to *Given, from Given) {
 	if v := *f.given(&from); v != nil {
 		*f.given(to) = new(*v)
 	}
 }
 
-func (f fieldOf[T]) check(l Limits) error {
+func (f fieldOf[T]) Check(l Limits) error {
 	if v := *f.in(&l); !isFit(v) {
 		return &ValueError{fmt.Sprintf("is %s; write %s", f.kind.text(v), f.kind.unit.Wanted())}
 	}

@@ -1,6 +1,6 @@
 // Package limits has what can bound a loop: one table with the name of each
-// limit in every place that knows it, its unit, its default and its words.
-// Flags, ralph.toml, the state file and the messages are derived from it.
+// limit in every place that knows it, its unit, its default and its words. Its
+// rows are rows of internal/settings, from which all else is derived.
 package limits
 
 import (
@@ -23,8 +23,8 @@ type Limits struct {
 	MaxUnknown    int           // runs in a row of unknown cost, where the cost is limited
 }
 
-// Given are those limits that a file, a flag or a user names; nil says nothing. Its form as JSON is that of
-// messages and session files.
+// Given are those limits that a file, a flag or a user names, and the promise that ends the loop; nil says
+// nothing. Its form as JSON is that of messages and session files.
 type Given struct {
 	MaxIterations *int      `json:"maxIterations,omitempty"`
 	MaxCostUSD    *float64  `json:"maxCostUsd,omitempty"`
@@ -34,6 +34,7 @@ type Given struct {
 	MaxFailures   *int      `json:"maxConsecutiveFailures,omitempty"`
 	MaxUnchanged  *int      `json:"maxUnchangedIterations,omitempty"`
 	MaxUnknown    *int      `json:"maxUnknownCostRuns,omitempty"`
+	Promise       *string   `json:"completionPromise,omitempty"` // "": there is none
 }
 
 // Limit describes one limit.
@@ -209,7 +210,7 @@ func Default() Limits {
 	return g.Over(Limits{})
 }
 
-// Over returns limits with those that are given in their place.
+// Over returns limits with those that are given in their place. It is about no promise.
 func (g Given) Over(l Limits) Limits {
 	for _, limit := range table {
 		limit.over(&l, g)
@@ -221,10 +222,21 @@ func (g Given) Over(l Limits) Limits {
 func (g Given) Or(other Given) Given {
 	for _, limit := range table {
 		if !limit.IsIn(g) {
-			limit.copy(&g, other)
+			limit.Copy(&g, other)
 		}
 	}
+	if g.Promise == nil && other.Promise != nil {
+		g.Promise = new(*other.Promise)
+	}
 	return g
+}
+
+// CompletionPromise is the promise that is given, "" for none.
+func (g Given) CompletionPromise() string {
+	if g.Promise == nil {
+		return ""
+	}
+	return *g.Promise
 }
 
 // Clone returns a copy that shares no memory with g.
@@ -262,7 +274,7 @@ func (l Limits) Given() Given {
 // Check says what is wrong with a limit. Errors are of type *Error.
 func (l Limits) Check() error {
 	for _, limit := range table {
-		if err := limit.check(l); err != nil {
+		if err := limit.Check(l); err != nil {
 			return &Error{limit, err}
 		}
 	}

@@ -44,6 +44,11 @@ func BadValue(text, wanted string) error {
 	return &ValueError{fmt.Sprintf("is %q; write %s", text, wanted)}
 }
 
+// BadValueLike is BadValue for a text that may stand for another one: meant asks whether it does.
+func BadValueLike(text, meant, wanted string) error {
+	return &ValueError{fmt.Sprintf("is %q; %s write %s", text, meant, wanted)}
+}
+
 // MaxAgents is how many agents may work side by side: in a step, as copies of a hat, on the tasks of a plan.
 const MaxAgents = 8
 

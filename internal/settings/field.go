@@ -6,6 +6,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
+// The kinds of values, besides the units of limits.
+const (
+	kindText   = "text"
+	kindSwitch = "true or false"
+)
+
 // field is where a setting is in Said, whatever its type.
 type field interface {
 	// Kind is what a value is: "text", "duration", "true or false".
@@ -53,12 +59,12 @@ func (f fieldOf[T]) copy(to *Said, from Said) { *f.at(to) = *f.at(&from) }
 
 // word is the field of a text.
 func word(at func(*Said) *string) field {
-	return fieldOf[string]{"text", at, func(text string) (string, error) { return text, nil }, func(text string) string { return text }}
+	return fieldOf[string]{kindText, at, func(text string) (string, error) { return text, nil }, func(text string) string { return text }}
 }
 
 // yesNo is the field of a switch.
 func yesNo(at func(*Said) **bool) field {
-	return fieldOf[*bool]{"true or false", at, func(text string) (*bool, error) {
+	return fieldOf[*bool]{kindSwitch, at, func(text string) (*bool, error) {
 		v, err := strconv.ParseBool(text)
 		if err != nil {
 			err = noneOf(text, []string{"true", "false"})
@@ -74,3 +80,19 @@ func span(at func(*Said) **limits.Duration) field {
 		return &d, err
 	}, (*limits.Duration).String}
 }
+
+// limitField is the field of a limit.
+type limitField struct{ limits.Limit }
+
+func (f limitField) Kind() string             { return string(f.Unit) }
+func (f limitField) IsIn(said Said) bool      { return f.Limit.IsIn(said.Given) }
+func (f limitField) copy(to *Said, from Said) { f.Copy(&to.Given, from.Given) }
+
+func (f limitField) Text(said Said) string {
+	if !f.IsIn(said) {
+		return ""
+	}
+	return f.Limit.Text(said.Over(limits.Limits{}))
+}
+
+func (f limitField) set(to *Said, text string) error { return f.Set(&to.Given, text) }

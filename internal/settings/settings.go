@@ -1,23 +1,26 @@
 // Package settings has what can be said of a loop in one value: one table with the name of
 // each setting in every place that knows it, what it may be, who may say it, whether a loop that
 // goes on still has it, and its words. Flags, ralph.toml, the state file, the arguments of an
-// editor's start, a dry run, an editor's help and the documents are derived from it. Limits have a
-// table of their own (internal/limits).
+// editor's start, a dry run, an editor's help and the documents are derived from it. The limits
+// of internal/limits are rows of it.
 package settings
 
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Said is what somebody says: a start, an editor, the files, a loop that goes on. What is ""
 // or nil is left to whoever is asked next. Its form as JSON is that of a start's argument.
 type Said struct {
+	limits.Given
 	Plan        string           `json:"plan,omitempty"`    // a file of tasks, from the folder on
 	Task        string           `json:"task,omitempty"`    // one of the plan's, by its text or number
 	Workers     int              `json:"workers,omitempty"` // how many of its tasks are done side by side
@@ -62,12 +65,15 @@ type Setting struct {
 	Kept    Kept     // when the loop goes on
 	NoFleet string   // why a loop of a fleet can't have it; "": it can
 	Seldom  bool     // the first help doesn't show its flags
+	Bounds  bool     // it bounds the loop: it can be changed while that runs, and an editor may say it as it likes
 	field
 }
 
 // Groups of flags that settings are in.
 const (
 	AboutAgent = "What runs"
+	AboutEnd   = "When it is done"
+	AboutLimit = "Limits (0 is none)"
 	AboutMay   = "What the agent may do"
 	AboutShown = "How it is shown"
 )
@@ -177,8 +183,33 @@ var table = []Setting{
 	},
 }
 
+// promise is the last row, behind those of the limits.
+var promise = Setting{
+	Key: "completion.promise", Wire: "completionPromise", Samples: []string{"DONE"}, Bounds: true,
+	Flags: []Flag{{Name: "completion-promise", Usage: "done when the agent promises `TEXT`; it does so with <promise>TEXT</promise> in its last message"}},
+	Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. " +
+		"The bare word `LOOP_COMPLETE` in its last line always does.",
+	Group: AboutEnd, Yields: Never,
+	Kept: Kept{Key: "completion_promise"},
+	field: fieldOf[*string]{kindText, func(s *Said) **string { return &s.Promise },
+		func(text string) (*string, error) { return &text, nil }, func(text *string) string { return *text }},
+}
+
+// all are the rows of this table, of the limits, and of the promise.
+var all = func() []Setting {
+	rows := slices.Clone(table)
+	for _, l := range limits.All() {
+		rows = append(rows, Setting{
+			Key: "limits." + l.Key, Wire: l.Wire, Flags: []Flag{{Name: l.Flag, Usage: l.Usage}}, Group: AboutLimit, Seldom: l.Seldom,
+			Default: l.Default, Samples: l.Samples, Doc: l.Doc, Zero: l.Zero, Yields: ToStricter, Bounds: true,
+			Kept: Kept{Key: l.Key}, field: limitField{l},
+		})
+	}
+	return append(rows, promise)
+}()
+
 // All returns the settings in the order in which people are told of them.
-func All() []Setting { return slices.Clone(table) }
+func All() []Setting { return slices.Clone(all) }
 
 // ByKey returns the setting that ralph.toml knows by a key.
 func ByKey(key string) (Setting, bool) {
@@ -196,8 +227,8 @@ func ByKept(key string) (Setting, bool) {
 }
 
 func find(is func(Setting) bool) (Setting, bool) {
-	if i := slices.IndexFunc(table, is); i >= 0 {
-		return table[i], true
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i], true
 	}
 	return Setting{}, false
 }
@@ -207,15 +238,44 @@ func (s Setting) Set(to *Said, text string) error {
 	if s.Values != nil && !slices.Contains(s.Values, text) {
 		return noneOf(text, s.Values)
 	}
-	return s.field.set(to, text)
+	return s.set(to, text)
 }
 
-// Wanted completes "write ..." for a value that isn't one of a setting with Values.
-func (s Setting) Wanted() string { return oneOf(s.Values) }
+// Wanted completes "write ..." for a value of another type in a start's argument.
+func (s Setting) Wanted() string {
+	switch kind := s.Kind(); {
+	case s.Values != nil:
+		return oneOf(s.Values)
+	case kind == string(limits.Span):
+		sample := cmp.Or(s.Default, s.Samples[0])
+		d, _ := limits.ParseSpan(sample) // the table's tests read them all
+		return fmt.Sprintf("milliseconds, as in %d for %s", d.Milliseconds(), sample)
+	case kind == kindText:
+		return "a text"
+	case kind == kindSwitch:
+		return kind
+	default:
+		return limits.Unit(kind).Wanted()
+	}
+}
+
+// Literal is a value as files have it, which is a text in quotes for all but numbers and switches.
+func (s Setting) Literal(text string) string {
+	if kind := s.Kind(); text == "" || kind != kindText && kind != string(limits.Span) {
+		return text
+	}
+	return strconv.Quote(text)
+}
 
 func oneOf(known []string) string { return "one of " + strings.Join(known, ", ") }
 
-func noneOf(text string, known []string) error { return limits.BadValue(text, oneOf(known)) }
+func noneOf(text string, known []string) error {
+	meant := tell.DidYouMean(text, "", known)
+	if text == "" || meant == "" {
+		return limits.BadValue(text, oneOf(known))
+	}
+	return limits.BadValueLike(text, meant, oneOf(known))
+}
 
 // IsOwn says whether something is said that isn't what counts anyway.
 func (s Setting) IsOwn(said Said) bool {
@@ -224,34 +284,35 @@ func (s Setting) IsOwn(said Said) bool {
 }
 
 // Tightening is what of a state file counts over what its user's files say, as anybody may have
-// written it: what they say nothing of, and of all that can be strict only what is stricter.
+// written it: what they say nothing of, and of all that can be strict only what is stricter. What
+// bounds the loop isn't in it.
 func (s Said) Tightening(users Said) (out Said) {
-	for _, setting := range table {
-		if setting.isKept(s) && (setting.Yields != ToStricter || setting.isStricter(s, users)) {
+	for _, setting := range all {
+		if setting.isKept(s) && (setting.Yields != ToStricter || setting.IsLooser(users, s)) {
 			setting.copy(&out, s)
 		}
 	}
 	return out
 }
 
-// Flags are what is said as a command line has it, one word each.
-func (s Said) Flags() (words []string) {
-	for _, setting := range table {
+// Flags are what is said as a command line has it, the value behind a blank or a "=".
+func (s Said) Flags(between string) (flags []string) {
+	for _, setting := range all {
 		for _, flag := range setting.Flags {
 			switch text := setting.Text(s); {
 			case setting.IsIn(s) && flag.Means == "":
-				words = append(words, "--"+flag.Name, text)
+				flags = append(flags, "--"+flag.Name+between+text)
 			case setting.IsIn(s) && flag.Means == text:
-				words = append(words, "--"+flag.Name)
+				flags = append(flags, "--"+flag.Name)
 			}
 		}
 	}
-	return words
+	return flags
 }
 
-// Kept is what of a loop stands in its state file.
+// Kept is what of a loop stands in its state file, but for what bounds it.
 func (s Said) Kept() (out Said) {
-	for _, setting := range table {
+	for _, setting := range all {
 		if setting.isKept(s) {
 			setting.copy(&out, s)
 		}
@@ -260,7 +321,7 @@ func (s Said) Kept() (out Said) {
 }
 
 func (s Setting) isKept(said Said) bool {
-	return s.Kept.Key != "" && s.IsOwn(said) && (s.Kept.Means == "" || s.Kept.Means == s.Text(said)) && s.IsAbout(said)
+	return s.Kept.Key != "" && !s.Bounds && s.IsOwn(said) && (s.Kept.Means == "" || s.Kept.Means == s.Text(said)) && s.IsAbout(said)
 }
 
 // IsAbout says whether the setting is about anything: what it needs besides is said as well.
@@ -269,8 +330,13 @@ func (s Setting) IsAbout(said Said) bool {
 	return !hasWith || with.IsOwn(said)
 }
 
-func (s Setting) isStricter(said, than Said) bool {
-	return slices.Index(s.Values, s.Text(said)) > slices.Index(s.Values, cmp.Or(s.Text(than), s.Default))
+// IsLooser says whether the setting is looser in one than in another, where it can be strict. What isn't said is as built in.
+func (s Setting) IsLooser(said, than Said) bool {
+	if f, ok := s.field.(limitField); ok {
+		return f.Limit.IsLooser(said.Over(limits.Default()), than.Over(limits.Default()))
+	}
+	at := func(said Said) int { return slices.Index(s.Values, cmp.Or(s.Text(said), s.Default)) }
+	return at(said) < at(than)
 }
 
 // Error says what is wrong with a setting.
@@ -282,13 +348,20 @@ type Error struct {
 func (e *Error) Error() string { return e.Setting.Wire + " " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
+func (s Setting) check(said Said) error {
+	if f, ok := s.field.(limitField); ok {
+		return f.Check(said.Over(limits.Limits{}))
+	}
+	return s.Set(new(Said), s.Text(said))
+}
+
 // Check says what is wrong with what is said. Errors are of type *Error.
 func (s Said) Check() error {
-	for _, setting := range table {
+	for _, setting := range all {
 		if !setting.IsIn(s) {
 			continue
 		}
-		if err := setting.Set(new(Said), setting.Text(s)); err != nil {
+		if err := setting.check(s); err != nil {
 			return &Error{setting, err}
 		}
 	}
@@ -297,8 +370,12 @@ func (s Said) Check() error {
 
 // CheckEditor is Check for what an editor says of all its starts.
 func (s Said) CheckEditor() error {
-	for _, setting := range table {
+	for _, setting := range all {
 		switch text := setting.Text(s); {
+		case setting.Bounds:
+			if err := setting.check(s); err != nil {
+				return &Error{setting, err}
+			}
 		case setting.IsIn(s) && setting.Editor == nil:
 			return &Error{setting, errors.New("is for a start, not for all of them")}
 		case setting.IsIn(s) && !slices.Contains(setting.Editor, text):
@@ -310,7 +387,7 @@ func (s Said) CheckEditor() error {
 
 // Or is what is said, and for the rest what another one says.
 func (s Said) Or(other Said) Said {
-	for _, setting := range table {
+	for _, setting := range all {
 		if !setting.IsIn(s) {
 			setting.copy(&s, other)
 		}

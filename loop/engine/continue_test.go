@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -17,9 +18,8 @@ func TestContinue(t *testing.T) {
 	found := func() *loopstate.State {
 		cost, idle := 1.5, limits.Duration(7*time.Minute)
 		return &loopstate.State{
-			Active: true, Iteration: 4, CompletionPromise: "DONE", Prompt: "Go on", LoopID: "ralph-before",
+			Active: true, Iteration: 4, Said: settings.Said{Given: limits.Given{Promise: new("DONE"), MaxIterations: new(6), IdleTimeout: &idle}}, Prompt: "Go on", LoopID: "ralph-before",
 			AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--planted"}}, Spent: loopstate.Spent{Cost: stream.USD(cost), Elapsed: time.Hour},
-			Given: limits.Given{MaxIterations: new(6), IdleTimeout: &idle},
 		}
 	}
 	resume := func(c *setup.Config) {

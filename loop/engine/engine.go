@@ -231,7 +231,7 @@ func (l *engine) claim() (run setup.Run, err error) {
 		}
 		l.state.Steering.Take(texts, next)
 		l.files.learn(state, loop.ByFile)
-		run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise
+		run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise()
 	})
 	if err != nil {
 		return run, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -140,7 +141,7 @@ func TestALoopLeftBehindTellsHow(t *testing.T) {
 		loop.StopPromise:  "f holds a loop that stopped at iteration 3/9: continue it or cancel it first",
 		loop.StopFailures: "f holds a loop that failed at iteration 3/9: continue it or cancel it first",
 	} {
-		e := &loop.InterruptedError{Path: "f", State: loopstate.State{Iteration: 3, Given: limits.Given{MaxIterations: new(9)}, Failed: loopstate.Failed{StopReason: string(reason)}}}
+		e := &loop.InterruptedError{Path: "f", State: loopstate.State{Iteration: 3, Said: settings.Said{Given: limits.Given{MaxIterations: new(9)}}, Failed: loopstate.Failed{StopReason: string(reason)}}}
 		if e.Error() != want || e.Reason() != reason && e.Reason() != loop.StopInterrupted {
 			t.Errorf("%s: %q, %s", reason, e, e.Reason())
 		}

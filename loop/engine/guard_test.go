@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -136,7 +138,7 @@ func TestWhatARunThatWasCutOffChangedWaits(t *testing.T) {
 	atWork.during = func() { put(t, file, "new"); close(changed) }
 	killed := guarding(t, dir, configure, atWork)
 	<-changed
-	found := &loopstate.State{Iteration: 1, Begun: true, Prompt: "Build it", CompletionPromise: "DONE"}
+	found := &loopstate.State{Iteration: 1, Begun: true, Prompt: "Build it", Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}}
 	r, err := tryStart(t, found, func(c *setup.Config) {
 		configure(c)
 		protecting(c)

@@ -143,7 +143,7 @@ func (l *engine) takes(id string) {
 // mayGoOn says why a loop can't be continued with the limits that it would have.
 func (l *engine) mayGoOn(s loopstate.State) error {
 	l.cfg.Change.Apply(&s)
-	if err := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise)); err != nil {
+	if err := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise())); err != nil {
 		return err
 	}
 	return judge.MayGoOn(s, l.cfg.Verification.Check)
@@ -246,7 +246,7 @@ func (l *engine) init(s loopstate.State) {
 	p.Steering = steering.Resume(s, l.cfg.Say)
 	p.Status = loop.Status{
 		LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
-		Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,
+		Limits: s.Limits(), Promise: s.CompletionPromise(), Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,
 		Times: loop.Times{StartedAt: s.StartedAt}, Sandbox: loop.WallsOf(s),
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 		StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,

@@ -340,7 +340,7 @@ func TestThePromptIsReadAgain(t *testing.T) {
 		r := start(t, nil, withTime(says("no"), time.Minute), says("<promise>CHANGED</promise>"))
 		time.Sleep(time.Second)
 		r.file.edit(func(s *loopstate.State) { s.Prompt = "Build that" })
-		r.Update(loop.Patch{Promise: new("CHANGED")})
+		r.Update(loop.Patch{Given: limits.Given{Promise: new("CHANGED")}})
 		r.over(loop.StopPromise, 2)
 		if a, b := r.agents.specs[0].Prompt, r.agents.specs[1].Prompt; a != "Build it" || b != "Build that" {
 			t.Errorf("prompts %q, %q", a, b)

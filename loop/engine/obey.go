@@ -69,7 +69,7 @@ func (c command) change(s *loopstate.State) error {
 	if err := s.Limits().Check(); err != nil {
 		return err
 	}
-	return setup.CheckPromise(s.CompletionPromise)
+	return setup.CheckPromise(s.CompletionPromise())
 }
 
 // obey carries out a command, and answers when that is done.

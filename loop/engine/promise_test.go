@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
@@ -27,7 +28,7 @@ func TestAPromiseThatNobodySet(t *testing.T) {
 			t.Errorf("log\n%s", strings.Join(r.log.lines, "\n"))
 		}
 		promise := "DONE"
-		r.Update(loop.Patch{Promise: &promise})
+		r.Update(loop.Patch{Given: limits.Given{Promise: &promise}})
 		r.over(loop.StopPromise, 4)
 	})
 }
@@ -53,7 +54,7 @@ func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 		r := start(t, func(c *setup.Config) { c.Promise = "" }, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
 		time.Sleep(time.Second)
 		promise := "DONE"
-		r.Update(loop.Patch{Promise: &promise})
+		r.Update(loop.Patch{Given: limits.Given{Promise: &promise}})
 		miss := promises.Completion{}.Judge(stream.Result{Text: "<promise>DONE</promise>"})
 		r.engine.inbox.Do(func() {
 			if r.engine.events.tellNearMiss(judge.Report{Verdict: miss}); r.log.count("near miss") != 0 {
@@ -76,7 +77,7 @@ func TestANearMissIsToldOncePerKind(t *testing.T) {
 		if got := r.log.count("near miss"); got != 2 || !r.log.has("near miss: A (") || !r.log.has("near miss: DONE (") {
 			t.Errorf("%d near misses\n%s", got, strings.Join(r.log.lines, "\n"))
 		}
-		r.file.edit(func(s *loopstate.State) { s.CompletionPromise = "OTHER" })
+		r.file.edit(func(s *loopstate.State) { s.Promise = new("OTHER") })
 		r.over(loop.StopMaxIterations, 8)
 		if got := r.log.count("near miss"); got != 3 || !r.log.has("near miss: D (") || r.log.count(`["`) != 0 {
 			t.Errorf("with another promise, %d near misses\n%s", got, strings.Join(r.log.lines, "\n"))
@@ -142,7 +143,7 @@ func TestAPromptWithAnotherPromise(t *testing.T) {
 
 func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		found := &loopstate.State{Active: true, Iteration: 2, Given: limits.Given{MaxIterations: new(3)}, Prompt: "Say <promise>DONE</promise>", CompletionPromise: "OTHER", AgentChoice: loopstate.AgentChoice{Backend: "pi"}}
+		found := &loopstate.State{Active: true, Iteration: 2, Said: settings.Said{Given: limits.Given{MaxIterations: new(3), Promise: new("OTHER")}}, Prompt: "Say <promise>DONE</promise>", AgentChoice: loopstate.AgentChoice{Backend: "pi"}}
 		r, err := tryStart(t, found, func(c *setup.Config) {
 			*c = setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true,
 				PromiseFrom: "prompt"}
@@ -158,7 +159,7 @@ func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
 		}
 	})
 	promise := "NEW"
-	if from := (setup.Config{Continue: true, Change: loop.Patch{Promise: &promise}, PromiseFrom: "start"}).PromiseSource(); from != "start" {
+	if from := (setup.Config{Continue: true, Change: loop.Patch{Given: limits.Given{Promise: &promise}}, PromiseFrom: "start"}).PromiseSource(); from != "start" {
 		t.Errorf("a promise that is given when it goes on is from %s", from)
 	}
 }

@@ -51,7 +51,7 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := file.Create(loopstate.State{Active: true, Iteration: 1, Given: limits.Given{MaxIterations: new(1)}, Prompt: "x", LoopID: "ralph-dead"}); err != nil {
+	if err := file.Create(loopstate.State{Active: true, Iteration: 1, Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}}, Prompt: "x", LoopID: "ralph-dead"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600), os.WriteFile(recordOf(t, folder), record, 0o600)); err != nil {

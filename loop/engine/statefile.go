@@ -71,7 +71,7 @@ func (l *files) takeIn(state loopstate.State, err error) error {
 
 // learn takes over what the state file says. by is who wrote that, see loop.LimitsChanged.
 func (l *files) learn(s loopstate.State, by string) {
-	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise))
+	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise()))
 	before := l.state.Terms()
 	n := l.state.Learn(s, problem == nil)
 	changes := before.Changes(l.state.Terms())

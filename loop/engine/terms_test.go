@@ -30,8 +30,8 @@ func TestWhatLoosensALoopInItsFileWaitsForTheUser(t *testing.T) {
 		"no limit": {func(s *loopstate.State) { s.MaxIterations, s.MaxCostUSD = new(0), nil },
 			"may the loop have no limit of iterations instead of 3 iterations, no limit of cost instead of $1.00?"},
 		"the default":       {func(s *loopstate.State) { s.MaxIterations = nil }, "may the loop have 50 iterations instead of 3 iterations?"},
-		"another promise":   {func(s *loopstate.State) { s.CompletionPromise = "I tried" }, "may the loop have the promise I tried instead of the promise DONE?"},
-		"no promise":        {func(s *loopstate.State) { s.CompletionPromise = "" }, "may the loop have no promise instead of the promise DONE?"},
+		"another promise":   {func(s *loopstate.State) { s.Promise = new("I tried") }, "may the loop have the promise I tried instead of the promise DONE?"},
+		"no promise":        {func(s *loopstate.State) { s.Promise = nil }, "may the loop have no promise instead of the promise DONE?"},
 		"fewer iterations":  {func(s *loopstate.State) { s.MaxIterations = new(2) }, ""},
 		"fewer, and dearer": {func(s *loopstate.State) { s.MaxIterations, s.MaxCostUSD = new(2), new(100.0) }, "may the loop have $100.00 instead of $1.00?"},
 	} {
@@ -103,7 +103,7 @@ func TestAQuestionAboutTermsStopsNoClock(t *testing.T) {
 }
 
 func TestTermsCountAtOnceWhereNoRunIsAtWork(t *testing.T) {
-	more := func(s *loopstate.State) { s.MaxIterations, s.CompletionPromise = new(500), "I tried" }
+	more := func(s *loopstate.State) { s.MaxIterations, s.Promise = new(500), new("I tried") }
 	check := func(t *testing.T, r *rig) {
 		synctest.Wait()
 		if now := r.Status(); now.Limits.MaxIterations != 500 || now.Promise != "I tried" || len(now.Questions) > 0 {

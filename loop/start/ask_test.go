@@ -67,7 +67,7 @@ func TestWhatCannotAskIsRefusedAtTheStart(t *testing.T) {
 		`"x" --backend claude --permissions ask --no-live`:                                  `has to be live: leave out live = "off"`,
 		`"x" --backend claude --permissions ask --backend-arg --permission-prompt-tool=mcp`: `asks somebody else than you`,
 		`"x" --backend claude --permissions ask --backend-arg --output-format=json`:         `can't ask you with these arguments of yours`,
-		`"x" --backend claude --permissions maybe`:                                          `"maybe" is unknown`,
+		`"x" --backend claude --permissions maybe`:                                          `--permissions is "maybe"; write one of agent, ask`,
 		`"x" --backend claude --permissions ask --ask-timeout 10`:                           `10s, 10m or 10h`,
 	} {
 		if _, _, _, err := askStart(t, text); err == nil || !strings.Contains(err.Error(), want) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -39,8 +40,8 @@ type Group string
 // The groups.
 const (
 	AboutAgent Group = settings.AboutAgent
-	AboutEnd   Group = "When it is done"
-	AboutLimit Group = "Limits (0 is none)"
+	AboutEnd   Group = settings.AboutEnd
+	AboutLimit Group = settings.AboutLimit
 	AboutMay   Group = settings.AboutMay
 	AboutPlace Group = "Where"
 	AboutShown Group = settings.AboutShown
@@ -142,16 +143,21 @@ func prompts() []string {
 	return []string{string(backends.PromptStdin), string(backends.PromptArg), string(backends.PromptFile)}
 }
 
-// Flags are all flags of a start but those of limits.
-func Flags() []Flag {
-	flags := slices.Clone(ownFlags)
+// Flags are all flags of a start but those that bound the loop.
+func Flags() []Flag { return append(slices.Clone(ownFlags), settingFlags(false)...) }
+
+// settingFlags are the flags of settings: of those that bound the loop, or of the others.
+func settingFlags(bounds bool) (flags []Flag) {
 	for _, s := range settings.All() {
 		for _, f := range s.Flags {
-			own := Flag{Name: f.Name, Usage: f.Usage, Group: Group(cmp.Or(s.Group, settings.AboutMay)), Uses: toRun, NotSubmit: s.NoFleet, Seldom: s.Seldom, setting: s, means: f.Means}
+			own := Flag{Name: f.Name, Usage: f.Usage, Group: Group(cmp.Or(s.Group, settings.AboutMay)), Uses: toRun,
+				NotSubmit: s.NoFleet, Seldom: s.Seldom, setting: s, means: f.Means}
 			if f.Means == "" {
 				own.Words = s.Values
 			}
-			flags = append(flags, own)
+			if s.Bounds == bounds {
+				flags = append(flags, own)
+			}
 		}
 	}
 	return flags
@@ -160,7 +166,7 @@ func Flags() []Flag {
 // AddFlags adds the flags of a use to a set, those of limits among them.
 func AddFlags(f *pflag.FlagSet, o *Options, use Use) {
 	if use&toRun != 0 {
-		AddLimits(f, &o.Limits)
+		AddLimits(f, o)
 	}
 	for _, flag := range Flags() {
 		if flag.Uses&use == 0 || use == ToSubmit && flag.NotSubmit != "" {
@@ -173,7 +179,7 @@ func AddFlags(f *pflag.FlagSet, o *Options, use Use) {
 
 func (flag Flag) add(f *pflag.FlagSet, o *Options) {
 	if flag.at == nil {
-		flag.addSetting(f, &o.Said)
+		flag.addSetting(f, &o.Said, nil)
 		return
 	}
 	switch at := flag.at(o).(type) {
@@ -197,9 +203,9 @@ func (flag Flag) add(f *pflag.FlagSet, o *Options) {
 	}
 }
 
-func (flag Flag) addSetting(f *pflag.FlagSet, to *settings.Said) {
+func (flag Flag) addSetting(f *pflag.FlagSet, to *settings.Said, now *limits.Limits) {
 	if flag.means == "" {
-		f.Var(&settingFlag{flag.setting, to}, flag.Name, flag.Usage)
+		f.Var(&settingFlag{flag.setting, to, now}, flag.Name, flag.Usage)
 		return
 	}
 	f.BoolFunc(flag.Name, flag.Usage, func(text string) error {
@@ -245,31 +251,40 @@ func (o Options) Over(below Options) Options {
 		}
 	}
 	out.Said = o.Said.Or(below.Said)
-	out.Limits = o.Limits.Or(below.Limits)
 	return out
 }
 
 // settingFlag is the flag of a setting that takes its value.
 type settingFlag struct {
 	settings.Setting
-	to *settings.Said
+	to  *settings.Said
+	now *limits.Limits // to which "+10" adds; nil: nothing is added to
 }
 
-func (f *settingFlag) String() string { return f.Text(*f.to) }
+// flagTypes are what the values of flags are called in a command's help.
+var flagTypes = map[string]string{string(limits.Count): "N", string(limits.USD): "USD", string(limits.Span): "TIME"}
 
 func (f *settingFlag) Type() string {
 	if f.Values != nil {
 		return strings.Join(f.Values, "|")
 	}
-	return f.Kind()
+	return cmp.Or(flagTypes[f.Kind()], f.Kind())
+}
+
+func (f *settingFlag) String() string {
+	if l, ok := limits.ByWire(f.Wire); ok { // with the default of a new loop
+		return l.Text(f.to.Over(limits.Default()))
+	}
+	return f.Text(*f.to)
 }
 
 func (f *settingFlag) Set(text string) error {
-	switch err := f.Setting.Set(f.to, text); {
-	case err == nil && text == "": // it would count as not said
-		return badValue("an empty value says nothing; write one, or leave the flag out: a loop that goes on keeps what it has")
-	case f.Values == nil || err == nil:
-		return err
+	if l, ok := limits.ByWire(f.Wire); ok && f.now != nil {
+		return l.SetFrom(*f.now, &f.to.Given, text)
 	}
-	return badChoice(text, f.Values) // which says what may be meant
+	err := f.Setting.Set(f.to, text)
+	if err == nil && !f.IsIn(*f.to) {
+		return badValue("an empty value says nothing; write one, or leave the flag out: a loop that goes on keeps what it has")
+	}
+	return err
 }

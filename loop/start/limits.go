@@ -7,69 +7,35 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // AddLimits adds the flags that bound a loop to a set, with the defaults of a new loop.
-func AddLimits(f *pflag.FlagSet, to *loop.Patch) { addLimits(f, to, nil) }
+func AddLimits(f *pflag.FlagSet, to *Options) { addLimits(f, &to.Said, nil) }
 
 // addLimits adds them for a loop with the limits now; nil for a new one.
-func addLimits(f *pflag.FlagSet, to *loop.Patch, now *loop.Limits) {
-	for _, limit := range limits.All() {
-		f.Var(&limitFlag{limit, &to.Given, now}, limit.Flag, limit.Usage)
-		AboutLimit.In(f, limit.Seldom, limit.Flag)
+func addLimits(f *pflag.FlagSet, to *settings.Said, now *loop.Limits) {
+	for _, flag := range settingFlags(true) {
+		flag.addSetting(f, to, now)
+		flag.Group.In(f, flag.Seldom, flag.Name)
 	}
-	f.Func("completion-promise", "done when the agent promises `TEXT`; it does so with <promise>TEXT</promise> in its last message", func(text string) error {
-		to.Promise = &text
-		return nil
-	})
-	AboutEnd.In(f, false, "completion-promise")
 }
 
 // LimitsIn are those among a command line's flags that are written as --max-iterations=5;
 // others, and what can't be read, say nothing.
 func LimitsIn(flags []string) loop.Patch {
-	var p loop.Patch
+	var o Options
 	own := newFlagSet()
-	AddLimits(own, &p)
+	AddLimits(own, &o)
 	for _, flag := range flags { // each by itself: one that can't be read would hide the others
 		_ = own.Parse([]string{flag})
 	}
-	return p
+	return o.Patch()
 }
 
 // FlagsOf are limits and a promise as flags, one word each.
-func FlagsOf(p loop.Patch) (flags []string) {
-	for _, limit := range limits.All() {
-		if limit.IsIn(p.Given) {
-			flags = append(flags, "--"+limit.Flag+"="+limit.Text(p.Given.Over(loop.Limits{})))
-		}
-	}
-	if p.Promise != nil {
-		flags = append(flags, "--completion-promise="+*p.Promise)
-	}
-	return flags
-}
-
-// limitFlag is the flag of a limit.
-type limitFlag struct {
-	limit limits.Limit
-	given *limits.Given
-	now   *loop.Limits
-}
-
-// flagTypes are what the values of flags are called in a command's help.
-var flagTypes = map[limits.Unit]string{limits.Count: "N", limits.USD: "USD", limits.Span: "TIME"}
-
-func (f *limitFlag) Type() string   { return flagTypes[f.limit.Unit] }
-func (f *limitFlag) String() string { return f.limit.Text(f.given.Over(limits.Default())) }
-
-func (f *limitFlag) Set(text string) error {
-	if f.now != nil {
-		return f.limit.SetFrom(*f.now, f.given, text)
-	}
-	return f.limit.Set(f.given, text)
-}
+func FlagsOf(p loop.Patch) []string { return settings.Said{Given: p.Given}.Flags("=") }
 
 // ParseChange reads what a person types to change a loop with the limits now:
 // flags, with quotes as in a shell, and values alone.
@@ -81,9 +47,9 @@ func (f *limitFlag) Set(text string) error {
 // reached; of a loop that has reached none, what is written as dollars (also
 // 0.5 and 0,5) or as a time is one of the cost or the time, and any other of the iterations.
 func ParseChange(text string, now loop.Limits, reached limits.Name) (loop.Patch, error) {
-	var p loop.Patch
+	var said settings.Said
 	flags := newFlagSet()
-	addLimits(flags, &p, &now)
+	addLimits(flags, &said, &now)
 	words, err := shellWords(text)
 	if err != nil {
 		return loop.Patch{}, err
@@ -97,11 +63,11 @@ func ParseChange(text string, now loop.Limits, reached limits.Name) (loop.Patch,
 		if value == "0" {
 			return loop.Patch{}, fmt.Errorf("0 would be %s; say --%s 0 for that", limit.Words(loop.Limits{}), limit.Flag)
 		}
-		if err := limit.SetFrom(now, &p.Given, value); err != nil {
+		if err := limit.SetFrom(now, &said.Given, value); err != nil {
 			return loop.Patch{}, fmt.Errorf("the %s limit %w", limit.Name, err)
 		}
 	}
-	return p, nil
+	return loop.Patch{Given: said.Given}, nil
 }
 
 // limitMeant is the limit that a value alone is one of.

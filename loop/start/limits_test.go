@@ -14,7 +14,7 @@ import (
 
 func TestEachLimitHasAFlagAndASource(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	AddLimits(flags, new(loop.Patch))
+	AddLimits(flags, new(Options))
 	_, sources := resolve(t, Resolver{Settings: settingsOf(t, "")})
 	for _, s := range settings.All() {
 		if sources[s.Wire] == "" {
@@ -43,7 +43,7 @@ func TestWhatIsTypedChangesALoop(t *testing.T) {
 	}{
 		{text: "", want: loop.Patch{}},
 		{text: " --max-iterations=80 --max-time 2h ", want: given(limits.Given{MaxIterations: new(80), MaxDuration: new(limits.Duration(2 * time.Hour))})},
-		{text: `--completion-promise "ALL DONE" --max-failures 0`, want: loop.Patch{Given: limits.Given{MaxFailures: new(0)}, Promise: new("ALL DONE")}},
+		{text: `--completion-promise "ALL DONE" --max-failures 0`, want: loop.Patch{Given: limits.Given{MaxFailures: new(0), Promise: new("ALL DONE")}}},
 		{text: "--max-cost +2.50", want: given(limits.Given{MaxCostUSD: new(7.5)})},
 		{text: "+10", want: given(limits.Given{MaxIterations: new(60)})},
 		{text: "80", want: given(limits.Given{MaxIterations: new(80)})},

@@ -40,7 +40,7 @@ func Permits(ctx context.Context, cfg setup.Config) []Permit {
 
 // Flags are the permit's on a command line, behind arguments that the agent has already.
 func (p Permit) Flags(args ...string) string {
-	words := p.Options.Said.Flags()
+	words := p.Options.Said.Flags(" ")
 	if len(p.Options.Agent.Args) == 0 {
 		args = nil
 	}

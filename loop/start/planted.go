@@ -16,17 +16,26 @@ func (r Resolver) tighten(cfg *setup.Config, found Found) {
 	if r.Settings.Files.KnowsLoop(found.LoopID) {
 		return
 	}
-	change, own := &cfg.Change.Given, r.Settings.Limits
+	held := r.loosened(found.Given, limits.Default(), r.Settings.Limits(), func(l limits.Limit, text string) string {
+		l.Take(&cfg.Change.Given, r.Settings.Limits())
+		return fmt.Sprintf("%s (give --%s to change it)", text, l.Flag)
+	})
+	if held != "" {
+		cfg.Warnings = append(cfg.Warnings, "the loop wasn't started here, so its state file can't loosen your limits: "+held)
+	}
+}
+
+// loosened goes through the limits that a state file would loosen, and of which the start says nothing. What the file
+// doesn't say is base. It returns what hold makes of the words that tell that a limit isn't taken.
+func (r Resolver) loosened(file limits.Given, base, own limits.Limits, hold func(l limits.Limit, text string) string) string {
 	var held []string
+	said := file.Over(base)
 	for _, l := range limits.All() {
-		if !l.IsIn(*change) && l.IsLooser(found.Limits(), own) {
-			l.Take(change, own)
-			held = append(held, fmt.Sprintf("%s (give --%s to change it)", notTaken(l, found.Limits(), own), l.Flag))
+		if !l.IsIn(r.Start.Given) && l.IsLooser(said, own) {
+			held = append(held, hold(l, fmt.Sprintf("%s = %s is not taken, %s counts", l.Key, l.Text(said), l.Text(own))))
 		}
 	}
-	if len(held) > 0 {
-		cfg.Warnings = append(cfg.Warnings, "the loop wasn't started here, so its state file can't loosen your limits: "+strings.Join(held, ", "))
-	}
+	return strings.Join(held, ", ")
 }
 
 // isStrangersChoice says whether a state file that may be a stranger's chooses
@@ -41,23 +50,14 @@ func (r Resolver) isStrangersChoice(named Agent, found Found) bool {
 // tell what was not taken.
 func (r *Resolver) Adopt(says Options, isOwn bool) (warnings []string) {
 	if !isOwn {
-		own, _ := r.Editor.Limits.Over(r.Settings.Limits, "")
-		var held []string
-		for _, l := range limits.All() {
-			if said := says.Limits.Given.Over(own); !l.IsIn(r.Start.Limits.Given) && l.IsLooser(said, own) {
-				l.Drop(&says.Limits.Given)
-				held = append(held, notTaken(l, said, own))
-			}
-		}
-		if len(held) > 0 {
-			warnings = append(warnings, "a state file can't loosen your limits: "+strings.Join(held, ", "))
+		own := r.Editor.Given.Over(r.Settings.Limits())
+		if held := r.loosened(says.Given, own, own, func(l limits.Limit, text string) string {
+			l.Drop(&says.Given)
+			return text
+		}); held != "" {
+			warnings = append(warnings, "a state file can't loosen your limits: "+held)
 		}
 	}
 	r.Start = r.Start.Over(says)
 	return warnings
-}
-
-// notTaken tells that a limit of a file counts for nothing.
-func notTaken(l limits.Limit, said, own limits.Limits) string {
-	return fmt.Sprintf("%s = %s is not taken, %s counts", l.Key, l.Text(said), l.Text(own))
 }

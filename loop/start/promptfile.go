@@ -100,9 +100,8 @@ func PromptIn(path, content string) (prompt string, says Options, err error) {
 		return "", says, err
 	}
 	state := doc.State()
-	says.Limits.Given = state.Given
-	if state.CompletionPromise != "" {
-		says.Limits.Promise = &state.CompletionPromise
+	if says.Given = state.Given; state.CompletionPromise() == "" {
+		says.Promise = nil
 	}
 	return state.Prompt, says, nil
 }

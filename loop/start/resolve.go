@@ -28,10 +28,13 @@ type Options struct {
 	settings.Said
 	Agent  Agent
 	Steps  []config.Step // agents of markdown files
-	Limits loop.Patch
 	Check  Check
 	Tree   Tree
+	Accept bool // of a loop that goes on: a promise that could not be verified counts all the same, once
 }
+
+// Patch is what a start changes of a loop that goes on.
+func (o Options) Patch() loop.Patch { return loop.Patch{Given: o.Given, Accept: o.Accept} }
 
 // Sources tell where the values of a loop's configuration come from, by their
 // names on the wire: "maxIterations", "backend", ...
@@ -73,9 +76,8 @@ func (r Resolver) resolve(ctx context.Context) (setup.Config, Sources, error) {
 	if r.Was != nil {
 		r.takeUp(&cfg)
 	}
-	r.say(&cfg)
+	sources := r.say(&cfg)
 	r.keep(&cfg)
-	sources := r.limits(&cfg)
 	ctx = r.wall(ctx, &cfg, sources["sandbox"])
 	if err := r.verify(ctx, &cfg, sources); err != nil {
 		return cfg, sources, err
@@ -218,39 +220,26 @@ func othersFile(folder string) []string {
 	return []string{fmt.Sprintf("the limits and hats of %s don't count here, as ralph-lsp reads %s: ralph-lsp init --from %[1]s makes one of it", theirs, config.Name)}
 }
 
-// say sets what is said of the loop in one value each.
-func (r Resolver) say(cfg *setup.Config) {
+// say sets what is said of the loop, and tells the sources of a loop that begins. One that goes on has the limits and the
+// promise of its state file, but for what the start changes.
+func (r Resolver) say(cfg *setup.Config) (sources Sources) {
 	cfg.Said = r.Start.Said.Or(r.Editor.Said).Or(r.Settings.Said)
+	bounds := cfg.Said.Given
+	cfg.Said.Given = limits.Given{} // which stand in a place of their own
 	bound(cfg)
-	if r.Was == nil && cfg.Prompt == "" && cfg.Said.Plan != "" {
-		cfg.Prompt = setup.PlanPrompt(cfg.Said.Plan)
-	}
-}
-
-// isHosts says whether a loop with this agent, model and arguments has the model of its host.
-func (r Resolver) isHosts(agent backends.Backend, model string, args []string) bool {
-	return r.Host.Model != "" && agent.Name == r.Host.Name && agent.ModelFlag != "" && model == "" &&
-		!slices.ContainsFunc(args, func(arg string) bool { return arg == agent.ModelFlag || strings.HasPrefix(arg, agent.ModelFlag+"=") })
-}
-
-// limits sets limits and promise, and tells their sources and those of settings. A loop that goes on has those of its state
-// file, but for what the start changes.
-func (r Resolver) limits(cfg *setup.Config) Sources {
 	if r.Was != nil {
 		cfg.PromiseFrom = string(config.FromStart)
 		r.tighten(cfg, *r.Was)
 		return Sources{}
 	}
-	s, e := r.Start.Limits, r.Editor.Limits
-	cfg.Limits, cfg.Promise = e.Over(r.Settings.Limits, r.Settings.Promise)
-	cfg.Limits, cfg.Promise = s.Over(cfg.Limits, cfg.Promise)
-	sources := Sources{"completionPromise": first(s.Promise != nil, e.Promise != nil, r.Settings.Source("completion.promise"))}
+	if cfg.Prompt == "" && cfg.Said.Plan != "" {
+		cfg.Prompt = setup.PlanPrompt(cfg.Said.Plan)
+	}
+	sources = Sources{}
 	for _, s := range settings.All() {
 		sources[s.Wire] = first(s.IsIn(r.Start.Said), s.IsIn(r.Editor.Said), r.Settings.Source(s.Key))
 	}
-	for _, l := range limits.All() {
-		sources[l.Wire] = first(l.IsIn(s.Given), l.IsIn(e.Given), r.Settings.Source("limits."+l.Key))
-	}
+	cfg.Limits, cfg.Promise = bounds.Over(limits.Limits{}), bounds.CompletionPromise()
 	if sources["completionPromise"] == config.FromDefault {
 		if promise := PromiseOf(r.Prompt); promise != "" {
 			cfg.Promise, sources["completionPromise"] = promise, config.FromPrompt
@@ -258,6 +247,12 @@ func (r Resolver) limits(cfg *setup.Config) Sources {
 	}
 	cfg.PromiseFrom = string(sources["completionPromise"])
 	return sources
+}
+
+// isHosts says whether a loop with this agent, model and arguments has the model of its host.
+func (r Resolver) isHosts(agent backends.Backend, model string, args []string) bool {
+	return r.Host.Model != "" && agent.Name == r.Host.Name && agent.ModelFlag != "" && model == "" &&
+		!slices.ContainsFunc(args, func(arg string) bool { return arg == agent.ModelFlag || strings.HasPrefix(arg, agent.ModelFlag+"=") })
 }
 
 // argsSource is where the arguments come from that neither start nor editor gave.

@@ -3,6 +3,7 @@ package start
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -157,23 +157,20 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 	s := settingsOf(t, "[limits]\nmax_iterations = 1\nmax_cost_usd = 1\nmax_duration = \"1h\"\n[completion]\npromise = \"A\"\ninstruct = false\n")
 	cfg, sources := resolve(t, Resolver{
 		Settings: s,
-		Start:    Options{Limits: loop.Patch{Given: limits.Given{MaxIterations: new(3)}}},
-		Editor:   Options{Limits: loop.Patch{Given: limits.Given{MaxIterations: new(2), MaxCostUSD: new(2.0)}, Promise: new("B")}},
+		Start:    Options{Said: settings.Said{Given: limits.Given{MaxIterations: new(3)}}},
+		Editor:   Options{Said: settings.Said{Given: limits.Given{MaxIterations: new(2), MaxCostUSD: new(2.0), Promise: new("B")}}},
 	})
 	want := limits.Default()
-	want.MaxIterations, want.MaxCostUSD, want.MaxDuration = 3, 2, s.Limits.MaxDuration
+	want.MaxIterations, want.MaxCostUSD, want.MaxDuration = 3, 2, s.Limits().MaxDuration
 	if cfg.Limits != want || cfg.Promise != "B" || *cfg.Said.Instruct {
 		t.Errorf("got %+v, %q, %v", cfg.Limits, cfg.Promise, *cfg.Said.Instruct)
 	}
-	wantSources := Sources{
-		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "maxDurationMs": config.FromFolder,
-		"idleTimeoutMs": config.FromDefault, "toolTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault, "maxUnknownCostRuns": config.FromDefault, "completionPromise": config.FromEditor,
-		"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "verify": config.FromDefault,
-	}
+	wantSources := Sources{"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "verify": config.FromDefault}
 	for _, s := range settings.All() {
 		wantSources[s.Wire] = config.FromDefault
 	}
-	wantSources["instruct"] = config.FromFolder
+	maps.Copy(wantSources, Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "completionPromise": config.FromEditor,
+		"maxDurationMs": config.FromFolder, "instruct": config.FromFolder})
 	if diff := cmp.Diff(wantSources, sources); diff != "" {
 		t.Error(diff)
 	}
@@ -182,7 +179,9 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 func TestWhoseThePromiseIs(t *testing.T) {
 	none, folder := config.Default(), settingsOf(t, "[completion]\npromise = \"FOLDER\"\n")
 	one := "Do it, then `<promise>\n ALL  DONE </promise>`, I mean <promise>ALL DONE</promise>.\n"
-	said := func(promise string) Options { return Options{Limits: loop.Patch{Promise: &promise}} }
+	said := func(promise string) Options {
+		return Options{Said: settings.Said{Given: limits.Given{Promise: &promise}}}
+	}
 	for _, tt := range []struct {
 		name          string
 		prompt        string

@@ -38,7 +38,7 @@ func FoundIn(folder string) (Found, error) {
 // work at its start does so again, whatever the files say by now.
 func (r *Resolver) takeUp(cfg *setup.Config) {
 	was, files := r.Was, r.Settings.Files
-	cfg.Continue, cfg.Stranger, cfg.Change = true, !files.HasStarted(was.LoopID), r.Start.Limits
+	cfg.Continue, cfg.Stranger, cfg.Change = true, !files.HasStarted(was.LoopID), r.Start.Patch()
 	r.Start.Said = r.Start.Said.Or(settings.Said{OnClose: was.Closing}).Or(was.Said.Tightening(r.Settings.Said))
 	var check verify.Check
 	if check, cfg.Verification.ReviewerMark = files.CheckOf(was.LoopID); check.IsSet() {

@@ -32,7 +32,7 @@ func TestSlashCommands(t *testing.T) {
 		}
 	}
 	r, err := Parse(`'/ralph-loop "Build X" --max-iterations 3'`)
-	if err != nil || r.Limits.MaxIterations == nil || *r.Limits.MaxIterations != 3 {
+	if err != nil || r.MaxIterations == nil || *r.MaxIterations != 3 {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }
@@ -68,8 +68,8 @@ func TestWordsOfACommandLine(t *testing.T) {
 	} {
 		r, err := FromWords(tt.words)
 		iterations := 0
-		if r.Limits.MaxIterations != nil {
-			iterations = *r.Limits.MaxIterations
+		if r.MaxIterations != nil {
+			iterations = *r.MaxIterations
 		}
 		if err != nil || r.Prompt != tt.prompt || iterations != tt.iterations || r.Slash != tt.slash {
 			t.Errorf("%q: got %q, %d, %q, %v", tt.words, r.Prompt, iterations, r.Slash, err)

@@ -63,11 +63,11 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		promise, iterations := "", 0
-		if r.Limits.Promise != nil {
-			promise = *r.Limits.Promise
+		if r.Promise != nil {
+			promise = *r.Promise
 		}
-		if r.Limits.MaxIterations != nil {
-			iterations = *r.Limits.MaxIterations
+		if r.MaxIterations != nil {
+			iterations = *r.MaxIterations
 		}
 		if err != nil || r.Prompt != tt.prompt || promise != tt.promise || iterations != tt.iterations {
 			t.Errorf("%s: got %q, %q, %d, %v", tt.text, r.Prompt, promise, iterations, err)

@@ -75,7 +75,7 @@ func TestTheTextOfAStartMayWantWalls(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, r, err)
 		}
 	}
-	if _, err := Parse("Build --sandbox all"); err == nil || err.Error() != `--sandbox: "all" is unknown: known are off, workspace` {
+	if _, err := Parse("Build --sandbox all"); err == nil || err.Error() != `--sandbox is "all"; write one of off, workspace` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -119,7 +119,7 @@ func stateOffers(text string, offset int) []fix {
 		return nil
 	}
 	var offers []fix
-	if doc.State().CompletionPromise == "" {
+	if doc.State().CompletionPromise() == "" {
 		offers = append(offers, promiseFix(text))
 	}
 	if doc.State().Limits().MaxIterations == 0 {

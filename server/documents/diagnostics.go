@@ -192,12 +192,12 @@ func limitFindings(text string, front loopstate.Front, s loopstate.State) []find
 		l, _ := front.Line(key)
 		found = append(found, finding{l.ValueStart, l.ValueEnd, severity, message, fixes})
 	}
-	if why := promises.CheckPromise(s.CompletionPromise); why != "" {
+	if why := promises.CheckPromise(s.CompletionPromise()); why != "" {
 		add("completion_promise", protocol.DiagnosticSeverityError, "completion_promise "+why)
 	}
 	l := s.Limits()
 	switch {
-	case l.MaxIterations == 0 && s.CompletionPromise == "" && l.MaxCostUSD == 0:
+	case l.MaxIterations == 0 && s.CompletionPromise() == "" && l.MaxCostUSD == 0:
 		add("max_iterations", protocol.DiagnosticSeverityWarning,
 			limits.Unbounded,
 			limitFix(text), promiseFix(text))
@@ -215,7 +215,7 @@ func limitFix(text string) fix {
 
 func promiseFix(text string) fix {
 	return fix{"Add the completion promise " + suggestedPromise,
-		editState(text, func(s *loopstate.State) { s.CompletionPromise = suggestedPromise })}
+		editState(text, func(s *loopstate.State) { s.Promise = new(suggestedPromise) })}
 }
 
 // loopFindings looks at what a state file says beside what is there: a loop

@@ -39,7 +39,8 @@ func Talks(l wire.LoopStatus, s loop.Status) (talks []wire.Talk) {
 // choicesOf are what the next loop takes from the one before: its limits, its promise, and its agent. Hats choose
 // theirs themselves, and a program that is named by its path is named anew.
 func choicesOf(s loop.Status) wire.Choices {
-	next := wire.Choices{LimitParams: wire.ParamsOf(s.Limits.All(), stream.Plain(s.Promise))}
+	var next wire.Choices
+	next.Given = wire.GivenOf(s.Limits.All(), stream.Plain(s.Promise))
 	if _, err := backends.Lookup(s.Session.Backend); err == nil && s.Hat == "" {
 		next.Backend = s.Session.Backend
 	}

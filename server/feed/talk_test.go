@@ -58,7 +58,7 @@ func TestTheNextLoopTakesOverFromTheOneBefore(t *testing.T) {
 		return talks[len(talks)-1].Arguments[0].(wire.StartParams)
 	}
 	p := next(done)
-	if p.Folder != "file:///w/app" || p.Backend != "claude" || p.CompletionPromise == nil || *p.CompletionPromise != "DONE" || *p.MaxIterations != 3 || *p.MaxCostUSD != 2 || p.Model != "" {
+	if p.Folder != "file:///w/app" || p.Backend != "claude" || p.Promise == nil || *p.Promise != "DONE" || *p.MaxIterations != 3 || *p.MaxCostUSD != 2 || p.Model != "" {
 		t.Errorf("the next loop takes %+v", p)
 	}
 	if p.MaxDuration == nil || *p.MaxDuration != 0 {
@@ -69,7 +69,7 @@ func TestTheNextLoopTakesOverFromTheOneBefore(t *testing.T) {
 	if next(hatted).Backend != "" || next(program).Backend != "" {
 		t.Error("an agent is named that hats choose, or that is a path")
 	}
-	if next(free).CompletionPromise != nil {
+	if next(free).Promise != nil {
 		t.Error("a loop without a promise passes on an empty one")
 	}
 }

@@ -68,17 +68,11 @@ func keysOf(t reflect.Type) (keys []string) {
 
 // wanted completes "write ..." for the value of a key: what its table says, else what its type does.
 func wanted(name string, t reflect.Type) string {
-	if s, ok := settings.ByWire(name); ok && s.Values != nil && t.Kind() == reflect.String {
+	if s, ok := settings.ByWire(name); ok {
 		return s.Wanted()
-	}
-	if l, ok := limits.ByWire(name); ok && l.Unit != limits.Span {
-		return l.Unit.Wanted()
 	}
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
-	}
-	if t == reflect.TypeFor[limits.Duration]() {
-		return "milliseconds"
 	}
 	switch t.Kind() {
 	case reflect.String:

@@ -23,19 +23,19 @@ import (
 
 // DryRunResult is what a start would do.
 type DryRunResult struct {
-	Text        string           `json:"text"`    // who would run, and within which limits, in one line
-	Details     []wire.Detail    `json:"details"` // all that a person wants to know before, for a table
-	Argv        []string         `json:"argv,omitempty"`
-	Cwd         string           `json:"cwd"`
-	PromptBytes int              `json:"promptBytes"` // with the loop's rules
-	Limits      wire.LimitParams `json:"limits"`      // all of them
-	Hat         string           `json:"hat,omitempty"`
-	Verify      string           `json:"verify,omitempty"` // the command that has to pass before a promise counts
-	Until       string           `json:"until,omitempty"`  // the command that ends the loop when it passes
-	Sources     start.Sources    `json:"sources"`          // where each value comes from
-	Warnings    []string         `json:"warnings,omitempty"`
-	Problems    []StartProblem   `json:"problems,omitempty"`
-	Offers      []wire.Command   `json:"offers,omitempty"` // what the start leaves open; they start with more
+	Text        string         `json:"text"`    // who would run, and within which limits, in one line
+	Details     []wire.Detail  `json:"details"` // all that a person wants to know before, for a table
+	Argv        []string       `json:"argv,omitempty"`
+	Cwd         string         `json:"cwd"`
+	PromptBytes int            `json:"promptBytes"` // with the loop's rules
+	Limits      limits.Given   `json:"limits"`      // all of them
+	Hat         string         `json:"hat,omitempty"`
+	Verify      string         `json:"verify,omitempty"` // the command that has to pass before a promise counts
+	Until       string         `json:"until,omitempty"`  // the command that ends the loop when it passes
+	Sources     start.Sources  `json:"sources"`          // where each value comes from
+	Warnings    []string       `json:"warnings,omitempty"`
+	Problems    []StartProblem `json:"problems,omitempty"`
+	Offers      []wire.Command `json:"offers,omitempty"` // what the start leaves open; they start with more
 }
 
 // StartProblem is why a start would be refused.
@@ -65,7 +65,7 @@ func PreviewOf(cfg setup.Config, sources start.Sources, argv []string, prompt, v
 	if r.Sources == nil {
 		r.Sources = start.Sources{}
 	} else {
-		r.Limits = wire.ParamsOf(cfg.Limits.All(), cfg.Promise)
+		r.Limits = wire.GivenOf(cfg.Limits.All(), cfg.Promise)
 	}
 	if check := stream.Plain(cfg.Verification.Check.String()); cfg.Verification.Check.When == verify.OnUntil {
 		r.Until = check

@@ -50,10 +50,10 @@ func pauseLoop(h *fleet.Handle) (string, error) {
 }
 
 func newResume() *cobra.Command {
-	var patch loop.Patch
+	var change start.Options
 	var reserve float64
 	which := choice{what: "that hasn't ended, or with new limits ended at one", fits: func(r fleet.Record) bool {
-		return r.Phase != fleet.Ended || patch != (loop.Patch{}) && r.CanGoOn() && loop.StopReason(r.StopReason).Capped()
+		return r.Phase != fleet.Ended || change.Patch() != (loop.Patch{}) && r.CanGoOn() && loop.StopReason(r.StopReason).Capped()
 	}}
 	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", which, func(h *fleet.Handle) (string, error) {
 		if reserve != 0 {
@@ -61,10 +61,10 @@ func newResume() *cobra.Command {
 				return "", err
 			}
 		}
-		return "goes on", h.Resume(patch)
+		return "goes on", h.Resume(change.Patch())
 	})
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	start.AddLimits(own, &patch)
+	start.AddLimits(own, &change)
 	own.VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
 	cmd.Flags().AddFlagSet(own)
 	cmd.Flags().Float64Var(&reserve, "reserve", 0, "`USD` that an iteration costs at most from now on; kept back from the budget while it runs")

@@ -104,7 +104,7 @@ func admissible(ctx context.Context, bus fleet.Bus, t *fleet.Task) error {
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.addFlags(all)
 	bounds := pflag.NewFlagSet("", pflag.ContinueOnError)
-	start.AddLimits(bounds, &flags.said.Limits)
+	start.AddLimits(bounds, &flags.said)
 	if err := all.Parse(t.Flags); err != nil {
 		return err
 	}

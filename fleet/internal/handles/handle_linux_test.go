@@ -90,7 +90,7 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 		{"resume", func(h loop.Handle, _ string) error { return h.Resume(loop.Patch{}) }, func(st loop.Status) any { return st.Pausing }, "<nil>, false", ""},
 		{"detach", func(h loop.Handle, _ string) error { _, err := h.Detach(); return err }, nil, loop.ErrNotDetachable.Error(), unable + "a loop of a fleet goes on without this window as it is"},
 		{"saved", func(h loop.Handle, id string) error {
-			return h.Saved(loopstate.State{LoopID: id, Given: given(9).Given})
+			return h.Saved(loopstate.State{LoopID: id, Said: settings.Said{Given: given(9).Given}})
 		}, func(st loop.Status) any { return st.Limits.MaxIterations }, "<nil>, 9", unable + "its state file is with its worker, 7"},
 		{"is live", func(h loop.Handle, _ string) error { return fmt.Errorf("%t", h.IsLive()) }, nil, "false", "true"},
 		{"next", func(h loop.Handle, _ string) error { n, err := h.Next(); return fmt.Errorf("%d %v", n, err) }, nil, "1 <nil>", ""},

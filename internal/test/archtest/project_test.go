@@ -38,7 +38,7 @@ var picture = Rules{
 		"internal/notes":            {"internal/filelock", "internal/paths"},
 		"internal/limited":          {"internal/paths"},
 		"internal/limits":           {"internal/tell"},
-		"internal/settings":         {"internal/limits"},
+		"internal/settings":         {"internal/limits", "internal/tell"},
 		"internal/outside":          {},
 		"internal/paths":            {"internal/regular"},
 		"internal/regular":          {},

@@ -28,6 +28,9 @@ func TestEverySettingIsReadAndEveryReasonForAnEndIsGiven(t *testing.T) {
 			case *ast.TypeSpec:
 				if fields, ok := n.Type.(*ast.StructType); ok && name == settings && n.Name.Name == "Said" {
 					for _, f := range fields.Fields.List {
+						if len(f.Names) == 0 { // limits and the promise, which have places of their own
+							continue
+						}
 						wanted = append(wanted, "Said."+f.Names[0].Name)
 					}
 				}

@@ -41,9 +41,9 @@ func New(cfg *setup.Config, loopID string) Policy {
 func Resume(cfg *setup.Config, loopID string, found loopstate.State) Policy {
 	p := New(cfg, loopID)
 	promise := cfg.Change.Promise
-	isOther := promise != nil && *promise != found.CompletionPromise
+	isOther := promise != nil && *promise != found.CompletionPromise()
 	if cfg.IsHandedOn() && judge.UsedBy(found).Iterations > 0 && !isOther {
-		p.isTold, p.looked = true, found.Prompt+"\x00"+found.CompletionPromise
+		p.isTold, p.looked = true, found.Prompt+"\x00"+found.CompletionPromise()
 	}
 	return p
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -164,7 +166,7 @@ func TestTheGoal(t *testing.T) {
 
 // A loop that another process has handed on tells its goal no more, unless its promise is another one now.
 func TestAGoalOfALoopThatGoesOn(t *testing.T) {
-	found := loopstate.State{Prompt: "Say <promise>READY</promise>", CompletionPromise: "DONE", Iteration: 3, Begun: true}
+	found := loopstate.State{Prompt: "Say <promise>READY</promise>", Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}, Iteration: 3, Begun: true}
 	other, same := "READY", "DONE"
 	for name, tt := range map[string]struct {
 		once   bool
@@ -176,7 +178,7 @@ func TestAGoalOfALoopThatGoesOn(t *testing.T) {
 		"handed on":                {true, nil, found, true},
 		"handed on, promise as is": {true, &same, found, true},
 		"with another promise":     {true, &other, found, false},
-		"before the first run":     {true, nil, loopstate.State{Prompt: found.Prompt, CompletionPromise: "DONE", Iteration: 1}, false},
+		"before the first run":     {true, nil, loopstate.State{Prompt: found.Prompt, Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}, Iteration: 1}, false},
 	} {
 		cfg := &setup.Config{Folder: t.TempDir(), Once: tt.once, Continue: true}
 		cfg.Change.Promise = tt.change
@@ -184,7 +186,7 @@ func TestAGoalOfALoopThatGoesOn(t *testing.T) {
 		if _, ok := p.Goal(loop.Status{}); ok == tt.isTold {
 			t.Errorf("%s: the goal is told: %t", name, ok)
 		}
-		if told := p.Before(tt.found.Prompt, tt.found.CompletionPromise); (len(told) == 0) != tt.isTold {
+		if told := p.Before(tt.found.Prompt, tt.found.CompletionPromise()); (len(told) == 0) != tt.isTold {
 			t.Errorf("%s: of its prompt is told %v", name, told)
 		}
 	}

@@ -24,7 +24,7 @@ func (p *State) Learn(s loopstate.State, valid bool) (n News) {
 	st := &p.Status
 	n.Limits, n.Promise = st.Limits, st.Promise
 	if valid {
-		n.Limits, n.Promise = s.Limits(), s.CompletionPromise
+		n.Limits, n.Promise = s.Limits(), s.CompletionPromise()
 	}
 	n.Changed = n.Limits != st.Limits || n.Promise != st.Promise
 	st.Limits, st.Promise, st.Title, st.Standing, st.Notes = n.Limits, n.Promise, history.Title(s.Prompt), s.Standing, s.Notes

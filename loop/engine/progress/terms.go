@@ -16,7 +16,7 @@ type Terms struct {
 	Promise string
 }
 
-func TermsOf(s loopstate.State) Terms { return Terms{s.Limits(), s.CompletionPromise} }
+func TermsOf(s loopstate.State) Terms { return Terms{s.Limits(), s.CompletionPromise()} }
 
 func (t Terms) check() error { return errors.Join(t.Limits.Check(), setup.CheckPromise(t.Promise)) }
 

@@ -138,20 +138,21 @@ func (c Config) IsHandedOn() bool { return c.Once && c.Continue }
 // NewState is the state file of a loop that begins.
 func (c Config) NewState(id string, now time.Time) loopstate.State {
 	s := loopstate.State{
-		Active:            true,
-		Iteration:         1,
-		CompletionPromise: c.Promise,
-		StartedAt:         now.UTC().Truncate(time.Second),
-		LoopID:            id,
+		Active:    true,
+		Iteration: 1,
+		StartedAt: now.UTC().Truncate(time.Second),
+		LoopID:    id,
 		AgentChoice: loopstate.AgentChoice{
 			Backend: c.Backend.Name, Model: c.Model, Hat: c.Hat, Agents: c.Roles.Agents.Flags, BackendArgs: c.Args,
 		},
-		Given:  c.Limits.All(),
 		Prompt: c.Prompt,
 		Tasks:  plan.Book{Accepted: c.planned},
 	}
-	if c.Limits.MaxCostUSD == 0 {
+	if s.Given = c.Limits.All(); c.Limits.MaxCostUSD == 0 {
 		s.MaxCostUSD = nil
+	}
+	if c.Promise != "" {
+		s.Promise = &c.Promise
 	}
 	if c.Ring() != nil {
 		s.Queue = hats.NewQueue()
@@ -171,7 +172,9 @@ func (c Config) Describe(s *loopstate.State) {
 	}
 	said := c.Said
 	said.Sandbox = c.Sandbox.Mode // the walls, wherever they were chosen
+	bounds := s.Given             // may have been changed there
 	s.Said, s.SandboxEngine, s.Closing = said.Kept(), "", said.OnClose
+	s.Given = bounds
 	if c.Sandbox.IsOn() {
 		s.SandboxEngine = c.Sandbox.EngineOf()
 	}
