@@ -28,18 +28,16 @@ var stateKeys = func() (keys []config.Key) {
 
 // twinOf is the key of ralph.toml that means what one of the state file does.
 func twinOf(name string) (key config.Key, ok bool) {
-	path := map[string]string{"completion_promise": "completion.promise", "backend": "backend", "sandbox_engine": "sandbox.engine"}[name]
+	path := map[string]string{"backend": "backend", "sandbox_engine": "sandbox.engine"}[name]
 	setting, isSetting := settings.ByKept(name)
 	switch {
 	case setting.Kept.Means != "":
 		return config.Key{Type: config.Switch, Default: "false", Doc: setting.Kept.Doc}, true
 	case isSetting:
 		path = setting.Key
-	case path == "":
-		path = "limits." + name
 	}
 	if key, ok = config.Lookup(strings.Split(path, ".")...); isSetting {
-		key.Doc = setting.Kept.Doc
+		key.Doc = cmp.Or(setting.Kept.Doc, key.Doc)
 	}
 	return key, ok
 }
