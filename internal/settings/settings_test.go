@@ -98,20 +98,64 @@ func TestWhatIsSaidHasItsFlags(t *testing.T) {
 func TestWhatCanNotBeIsRefusedByItsName(t *testing.T) {
 	for want, said := range map[string]Said{
 		"": {Live: Auto, Permissions: PermissionsAgent, AskTimeout: new(limits.Duration(0))},
-		`sandbox is "none"; write one of off, workspace`: {Sandbox: "none"},
-		`live is "yes"; write one of auto, on, off`:      {Live: "yes"},
+		`sandbox is "none"; write one of off, workspace`:                             {Sandbox: "none"},
+		`live is "yes"; write one of auto, on, off`:                                  {Live: "yes"},
+		`sandbox is "workspac"; did you mean workspace? write one of off, workspace`: {Sandbox: "workspac"},
+		"maxIterations is -1; write a whole number, 0 or more":                       {Given: limits.Given{MaxIterations: new(-1)}},
 	} {
 		if err := said.Check(); (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%+v: %v", said, err)
 		}
 	}
 	for want, said := range map[string]Said{
-		"": {Permissions: PermissionsAsk},
-		`permissions is "agent"; write one of ask`:    {Permissions: PermissionsAgent},
-		"sandbox is for a start, not for all of them": {Sandbox: Off},
+		"": {Permissions: PermissionsAsk, Given: limits.Given{MaxIterations: new(0), Promise: new("DONE")}},
+		"maxConsecutiveFailures is -1; write a whole number, 0 or more": {Given: limits.Given{MaxFailures: new(-1)}},
+		`permissions is "agent"; write one of ask`:                      {Permissions: PermissionsAgent},
+		"sandbox is for a start, not for all of them":                   {Sandbox: Off},
 	} {
 		if err := said.CheckEditor(); (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("the editor's %+v: %v", said, err)
+		}
+	}
+}
+
+// A row says what it takes: to a start's argument, and as files have it.
+func TestARowSaysWhatItTakes(t *testing.T) {
+	for key, want := range map[string][3]string{
+		"live":                  {"one of auto, on, off", "auto", `"auto"`},
+		"task":                  {"a text", "1", `"1"`},
+		"completion.instruct":   {"true or false", "true", "true"},
+		"ask_timeout":           {"milliseconds, as in 600000 for 10m", "10m", `"10m"`},
+		"limits.max_duration":   {"milliseconds, as in 14400000 for 4h", "4h", `"4h"`},
+		"limits.max_cost_usd":   {"an amount in US dollars such as 5.00", "2.5", "2.5"},
+		"limits.max_iterations": {"a whole number, 0 or more", "50", "50"},
+		"completion.promise":    {"a text", "", ""},
+	} {
+		s, ok := ByKey(key)
+		if wanted, literal := s.Wanted(), s.Literal(want[1]); !ok || wanted != want[0] || literal != want[2] {
+			t.Errorf("%s: %s, %s", key, wanted, literal)
+		}
+	}
+}
+
+// What isn't said is as built in.
+func TestALooserSetting(t *testing.T) {
+	given := func(n int) Said { return Said{Given: limits.Given{MaxIterations: &n}} }
+	for _, tt := range []struct {
+		key  string
+		a, b Said
+		want bool
+	}{
+		{"sandbox.mode", Said{}, Said{Sandbox: SandboxWorkspace}, true},
+		{"sandbox.mode", Said{Sandbox: SandboxWorkspace}, Said{}, false},
+		{"sandbox.mode", Said{Sandbox: Off}, Said{}, false},
+		{"limits.max_iterations", given(51), Said{}, true},
+		{"limits.max_iterations", Said{}, given(49), true},
+		{"limits.max_iterations", given(0), given(99), true},
+		{"limits.max_iterations", given(50), Said{}, false},
+	} {
+		if s, _ := ByKey(tt.key); s.IsLooser(tt.a, tt.b) != tt.want {
+			t.Errorf("%s: %+v and %+v", tt.key, tt.a, tt.b)
 		}
 	}
 }
