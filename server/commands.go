@@ -137,7 +137,8 @@ func beyond(argument any) string {
 			return wire.EndsAtOnce
 		}
 	case wire.ResumeParams:
-		if p.Backend != "" || p.Said != (wire.ResumeParams{}).Said {
+		bounds := wire.ResumeParams{}.Said
+		if bounds.Given = p.Given; p.Backend != "" || p.Said != bounds {
 			return wire.AsSubmitted
 		}
 	}

@@ -66,17 +66,12 @@ backend = "pi"
 		t.Errorf("got %+v", l)
 	}
 	want := start.Sources{
-		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "completionPromise": config.FromFolder, "backend": config.FromStart, "args": config.FromEditor, "prompt": config.FromFolder,
-		"model": config.FromDefault, "instruct": config.FromDefault, "verify": config.FromDefault,
-	}
-	for _, l := range limits.All() {
-		if want[l.Wire] == "" {
-			want[l.Wire] = config.FromDefault
-		}
+		"backend": config.FromStart, "args": config.FromEditor, "prompt": config.FromFolder, "model": config.FromDefault, "verify": config.FromDefault,
 	}
 	for _, s := range settings.All() {
 		want[s.Wire] = config.FromDefault
 	}
+	maps.Copy(want, start.Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "completionPromise": config.FromFolder})
 	if !maps.Equal(got.Sources, want) {
 		t.Errorf("sources %v, want %v", got.Sources, want)
 	}
