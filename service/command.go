@@ -137,7 +137,7 @@ func (w *Window) changeOf(p wire.ChangeParams) (loop.Patch, error) {
 	if err != nil {
 		return loop.Patch{}, err
 	}
-	return w.service().Change(folder, p.LimitParams, p.Text)
+	return w.service().Change(folder, p.Given, p.Text)
 }
 
 // SteeringOf is what a loop's agents are to be told.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -162,7 +163,7 @@ func (w *Window) resume(ctx context.Context, p wire.ResumeParams, l Listener) (b
 	if err != nil {
 		return begun, err
 	}
-	patch, err := w.service().Change(folder, p.LimitParams, p.Text)
+	patch, err := w.service().Change(folder, p.Given, p.Text)
 	if err == nil {
 		err = loopstate.CheckPlace(folder)
 	}
@@ -188,7 +189,8 @@ func (w *Window) resume(ctx context.Context, p wire.ResumeParams, l Listener) (b
 		return begun, err
 	}
 	var cfg setup.Config
-	options := start.Options{Agent: start.Agent{Name: p.Backend}, Limits: patch, Said: p.Said}
+	options := start.Options{Agent: start.Agent{Name: p.Backend}, Said: p.Said, Accept: p.Accept}
+	options.Given = patch.Given // what the text says among it
 	err = WithTrust(p.Trust, unasked, func() (err error) {
 		cfg, err = w.Starter.Continued(ctx, folder, options, p.Say)
 		return err
@@ -201,7 +203,7 @@ func (w *Window) resume(ctx context.Context, p wire.ResumeParams, l Listener) (b
 
 // goOn lets the loop of a folder go on that some process drives.
 func (w *Window) goOn(folder string, p wire.ResumeParams) (Done, error) {
-	patch, err := w.service().Change(folder, p.LimitParams, p.Text)
+	patch, err := w.service().Change(folder, p.Given, p.Text)
 	if err != nil {
 		return Done{}, err
 	}
@@ -221,13 +223,13 @@ func endOf(loopID string) (cursor string) {
 func unasked(err *config.UntrustedError) error { return err }
 
 // Change is what limits and a text change, as a person types it, of the loop that is in a folder.
-func (s *Service) Change(folder string, given wire.LimitParams, text string) (loop.Patch, error) {
+func (s *Service) Change(folder string, given limits.Given, text string) (loop.Patch, error) {
 	now, _ := loop.FolderStatus(folder) // of none, nothing is known
 	return ChangeOf(now, given, text)
 }
 
 // ChangeOf is what limits and a text change of a loop that stands so.
-func ChangeOf(now loop.Status, given wire.LimitParams, text string) (loop.Patch, error) {
+func ChangeOf(now loop.Status, given limits.Given, text string) (loop.Patch, error) {
 	patch, err := PatchOf(given)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return patch, err
