@@ -111,6 +111,7 @@ func (r Record) IsNow(s Shown) bool {
 // Ticket is a loop's wish for a worker. It comes again when the lease of its last renewal is over.
 type Ticket interface {
 	ID() string                                           // of the loop
+	Lane() string                                         // the token of the lane in which it waited
 	Renew(ctx context.Context, lease time.Duration) error // an error: the bus may not know
 	Later(ctx context.Context, in time.Duration) error    // it comes again then
 	Done(ctx context.Context) error                       // it doesn't come again

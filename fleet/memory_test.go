@@ -287,6 +287,11 @@ func (t *memoryTicket) Later(_ context.Context, in time.Duration) error {
 	return nil
 }
 
+func (t *memoryTicket) Lane() string {
+	r, _, _ := t.bus.Get(context.Background(), t.id)
+	return LaneOf(r).Token()
+}
+
 func (t *memoryTicket) Move(ctx context.Context, _ Record) error { return t.Later(ctx, time.Second) }
 
 func (t *memoryTicket) Done(context.Context) error {

@@ -1,7 +1,10 @@
 package fleet
 
 import (
+	"context"
+	"slices"
 	"testing"
+	"time"
 )
 
 func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
@@ -54,5 +57,36 @@ func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
 	}
 	if len(seen) != len(other) {
 		t.Errorf("what needs something else shares a lane: %v", seen)
+	}
+}
+
+// stray is a ticket in a lane in which its loop doesn't belong any more.
+type stray struct {
+	Ticket
+	to []string // the lanes to which it was moved
+}
+
+func (*stray) Lane() string { return "elsewhere" }
+
+func (s *stray) Move(_ context.Context, r Record) error {
+	s.to = append(s.to, LaneOf(r).Token())
+	return nil
+}
+
+// A sweep enqueues a loop in the lane that it has by now: its ticket has to be there, or there would be two.
+func TestALoopMovesToTheLaneOfItsAgent(t *testing.T) {
+	w := newWorks(t)
+	r := w.submit()
+	ticket := &stray{Ticket: must(w.bus.Take(t.Context(), nil))}
+	w.change(r, func(r *Record) error { r.Agent = "pi"; return nil })
+	if a, later, err := w.worker.begin(t.Context(), ticket); a != nil || later != moved || err != nil {
+		t.Errorf("begun: %v, later: %s, %v", a != nil, later, err)
+	}
+	if want := (Lane{Needs: []string{"agent=pi"}}).Token(); !slices.Equal(ticket.to, []string{want}) {
+		t.Errorf("it moves to %v, want %s", ticket.to, want)
+	}
+	w.change(r, func(r *Record) error { return r.Cancel(time.Now()) })
+	if a, later, err := w.worker.begin(t.Context(), ticket); a != nil || later != done || err != nil || len(ticket.to) != 1 {
+		t.Errorf("cancelled: %v, later: %s, %v, %v", a != nil, later, err, ticket.to)
 	}
 }

@@ -221,8 +221,12 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		}
 		return nil, 0, err // it is looked at again
 	}
-	if lane := LaneOf(r); !w.hasAll(lane) {
-		return nil, moved, errors.Join(w.waits(ctx, r, lane.String()), t.Move(ctx, r))
+	lane := LaneOf(r)
+	if r.Phase == Queued && lane.Token() != t.Lane() { // it has begun with an agent; a sweep would enqueue it there again
+		return nil, moved, t.Move(ctx, r)
+	}
+	if !w.hasAll(lane) {
+		return nil, time.Second, w.waits(ctx, r, lane.String())
 	}
 	if later, wants := r.due(w.now()); !wants {
 		if later == done {

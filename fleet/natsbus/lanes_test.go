@@ -63,6 +63,9 @@ func TestLoopsComeToWhoHasWhatTheyNeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if lane := fleet.LaneOf(r).Token(); moved.Lane() != lane || one.Lane() != "" {
+		t.Errorf("they come from the lanes %q, %q; want %q and none", moved.Lane(), one.Lane(), lane)
+	}
 	r.On = []string{"tpu"}
 	if err := moved.Move(ctx, r); err != nil {
 		t.Fatal(err)

@@ -223,6 +223,12 @@ func (t ticket) ID() string {
 	return subject[strings.LastIndexByte(subject, '.')+1:]
 }
 
+// Lane implements fleet.Ticket.
+func (t ticket) Lane() string {
+	_, lane, _ := strings.Cut(strings.Split(t.message.Subject(), ".")[2], "-")
+	return lane
+}
+
 // Renew implements fleet.Ticket, as a wish to have the message again behind the lease: so each attempt has its own. It
 // is sure only when the server has answered behind it.
 func (t ticket) Renew(ctx context.Context, lease time.Duration) error {
@@ -245,9 +251,6 @@ func (t ticket) Later(ctx context.Context, in time.Duration) error {
 
 // Move implements fleet.Ticket. The loop is in its lane before it leaves this one.
 func (t ticket) Move(ctx context.Context, r fleet.Record) error {
-	if workSubject(r.Priority, fleet.LaneOf(r).Token())+r.ID == t.message.Subject() { // what it needs was just there
-		return t.Later(ctx, idle)
-	}
 	if err := t.bus.Enqueue(ctx, r); err != nil {
 		return err
 	}
