@@ -28,7 +28,7 @@ func (l *questions) openDesk() *ask.Desk {
 				l.showWaiting()
 				l.record.stands()
 				l.files.noteSpending()
-				l.ending.poke()
+				l.ending.wake()
 			},
 			IsOver: func(q ask.Question) bool {
 				return l.state.Wanted.Cause != "" || l.state.Wanted.Skip && q.HoldsAgent()

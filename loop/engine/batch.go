@@ -16,7 +16,8 @@ import (
 func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	l.runs.snapshotBefore()
 	b := &tasks.Batch{
-		Bench: l.tasks.Bench(l, run.Iteration), Guards: l.walls.Guards, Snapshots: &l.snapshots, Config: &l.cfg, Run: run, Plan: l.tasks.Plan(),
+		Checker: l.tasks.Checker(l, run.Iteration), Guards: l.walls.Guards, Snapshots: &l.snapshots,
+		Config: &l.cfg, Run: run, Plan: l.tasks.Plan(),
 		Elsewhere: l.inbox.Elsewhere, Dir: filepath.Join(l.scope.TempDir, "workers"),
 		Prepare: func(command, dir string) error {
 			out := &verify.Output{}
@@ -32,7 +33,7 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	if err := b.Open(); err != nil {
 		return judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(err.Error()), NeverBegan: true}, nil
 	}
-	cfg, runs := b.Crew(l.runs.agentFor(l.cfg.Worn(l.cfg.Hat), false))
+	cfg, runs := b.Crew(l.runs.agentFor(l.cfg.WithHat(l.cfg.Hat), false))
 	done, err := l.exec.Execute(executor.Work{Config: &cfg, Run: run, Apart: runs})
 	l.conversation.end()
 	l.tasks.Landed(l, b.Land(done.HasEndedWell))

@@ -25,7 +25,7 @@ func (l *spending) countBudget() (spent budget.Spent, err error) {
 			l.state.Budget.Count(spent, cost)
 		}
 		if l.state.Run.GoesOn && l.state.OutOf(0) == judge.StopSpent {
-			l.ending.poke()
+			l.ending.wake()
 		}
 	})
 	return spent, err

@@ -276,7 +276,7 @@ func (l *engine) execute(run setup.Run) (judge.Report, error) {
 	work := executor.Work{Config: &l.cfg, Run: run}
 	if len(l.cfg.Roles.Steps) == 0 {
 		work.Solo = !run.Turn.IsWave()
-		cfg := l.runs.agentFor(l.cfg.Worn(run.Turn.Hat.Name), work.Solo)
+		cfg := l.runs.agentFor(l.cfg.WithHat(run.Turn.Hat.Name), work.Solo)
 		if work.Config = &cfg; !work.Solo {
 			work.Config, work.Apart = cfg.WaveOf(run.Turn), run.EachTopic()
 		}
@@ -352,7 +352,7 @@ func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 
 // reading is a run, as far as that matters where it was to read only.
 func (l *runs) reading(run setup.Run) snapshots.Reading {
-	r := snapshots.Reading{Iteration: run.Iteration, Hat: run.Turn.Hat, Agent: l.cfg.Worn(run.Turn.Hat.Name).Backend}
+	r := snapshots.Reading{Iteration: run.Iteration, Hat: run.Turn.Hat, Agent: l.cfg.WithHat(run.Turn.Hat.Name).Backend}
 	r.Begun, r.Work = l.state.Status.IterationStartedAt, slices.Clone(l.state.Run.Tools.Work)
 	return r
 }

@@ -41,7 +41,7 @@ func (l *runs) handle(e stream.Event) {
 	c := l.state.Follow(e)
 	l.obs.Handle(e)
 	if c.OverBudget {
-		l.ending.poke()
+		l.ending.wake()
 	}
 	if c.HasSpent {
 		l.hasSpent(c.Warning)

@@ -18,7 +18,7 @@ func (l *conversation) join(p *steering.Listener, agent progress.Agent, backend 
 		l.state.Steering.Join(p, a)
 		l.record.stands()
 		l.tell()
-		l.ending.poke() // the call for the next iteration may have come before
+		l.ending.wake() // the call for the next iteration may have come before
 	}
 }
 
@@ -59,6 +59,6 @@ func (l *engine) skip() (iteration int, err error) {
 		return 0, loop.ErrNoRun
 	}
 	l.state.Wanted.Skip = true
-	l.ending.poke()
+	l.ending.wake()
 	return l.state.Status.Iteration, nil
 }

@@ -284,7 +284,7 @@ func (l *ending) requestStop(why loop.StopReason, grace time.Duration) {
 		a.Stop(grace)
 	}
 	l.record.stands()
-	l.poke()
+	l.wake()
 }
 
 // hurry bounds how long the loop may take to its end. Any goroutine may call it.
@@ -292,8 +292,8 @@ func (l *ending) hurry(why loop.StopReason, grace time.Duration) {
 	l.sentry.Hurry(grace + l.snapshots.Hurry(why, grace) + sentry.EndLimit)
 }
 
-// poke wakes the engine to look at what changed.
-func (l *ending) poke() { l.inbox.Wake() }
+// wake wakes the engine to look at what changed.
+func (l *ending) wake() { l.inbox.Wake() }
 
 // rest waits, for as long as that takes, until something is so that the user may want.
 func (l *ending) rest(until func() bool) {

@@ -82,7 +82,7 @@ func (l *engine) obey(c command, done func(answer)) {
 	case to.err != nil:
 	case c.Do == loop.DoLast:
 		l.state.Wanted.LastRun = true
-		l.ending.poke()
+		l.ending.wake()
 	case c.isStop():
 		l.ending.requestStop(stop.why, stop.grace)
 	case c.Do == caller.Answer:

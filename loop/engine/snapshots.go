@@ -49,7 +49,7 @@ func (l *runs) noteProgress(run setup.Run, r judge.Report) {
 	was := stagnation.Run{
 		Report: r, Iteration: run.Iteration, Prompt: run.Prompt, IsTold: l.state.Steering.IsTold(),
 		Found: l.snapshots.Found, Left: l.snapshots.Now, Tools: l.state.Run.Tools,
-		IsText: l.cfg.Worn(run.Turn.Hat.Name).Backend.Output == decode.FormatText, Hat: run.Turn.Hat.Name,
+		IsText: l.cfg.WithHat(run.Turn.Hat.Name).Backend.Output == decode.FormatText, Hat: run.Turn.Hat.Name,
 	}
 	if r.Verdict.Matched && r.Checked && !r.Passed {
 		was.Refutation = l.state.Verification.Refutation

@@ -83,7 +83,7 @@ func (l *files) learn(s loopstate.State, by string) {
 	}
 	l.conversation.tell()
 	if n.Wake { // only then: the engine reads the file itself when it is woken
-		l.ending.poke()
+		l.ending.wake()
 	}
 }
 

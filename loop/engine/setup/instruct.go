@@ -89,10 +89,10 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 	if ring := c.Ring(); ring != nil {
 		queue := hats.NewQueue()
 		turn, _, _ = ring.Next(&queue)
-		c = c.Worn(turn.Hat.Name)
+		c = c.WithHat(turn.Hat.Name)
 	} else {
 		own, _ := c.Role(c.Hat)
-		turn.Hat, c = own.Hat, c.Worn(c.Hat)
+		turn.Hat, c = own.Hat, c.WithHat(c.Hat)
 	}
 	first := Run{
 		Turn: turn, Iteration: 1, Prompt: c.Prompt, Promise: c.Promise, Limits: c.Limits, Budget: c.Limits.MaxCostUSD,

@@ -110,8 +110,8 @@ func (c Config) Role(name string) (Role, bool) {
 	return Role{}, false
 }
 
-// Worn is the configuration of a run under a hat; "" is none.
-func (c Config) Worn(hat string) Config {
+// WithHat is the configuration of a run under a hat; "" is none.
+func (c Config) WithHat(hat string) Config {
 	if r, ok := c.Role(hat); ok {
 		return c.As(r)
 	}

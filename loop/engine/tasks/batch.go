@@ -1,7 +1,7 @@
 // Package tasks is the policy of a loop with a plan: which tasks an iteration does, and which are done.
 //
 // The Policy gives a run its task, settles the plan afterwards, and keeps agents from the parts that are the user's.
-// A Bench judges one task. A Batch is several tasks of one iteration, each done by an agent of its own in a checkout
+// A Checker judges one task. A Batch is several tasks of one iteration, each done by an agent of its own in a checkout
 // of its own, made from the iteration's snapshot by Open. Crew configures the agents; they run like the agents of a
 // step (loop/engine/executor), but none ends another. Land judges each work in its checkout, and merges finished work
 // into the loop's folder, in the order of the plan. Work that isn't finished or can't be merged is left out, and its
@@ -41,7 +41,7 @@ type Outcome struct {
 
 // Batch are tasks that are done side by side.
 type Batch struct {
-	Bench
+	Checker
 	Prepare   func(command, dir string) error // runs what fills a checkout
 	Elsewhere func(do func())                 // has done what takes long, and returns then
 	Guards    func(path string) bool          // paths that no agent may write in the loop's folder

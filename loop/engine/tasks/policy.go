@@ -151,7 +151,7 @@ func (p *Policy) Settle(h Host, run setup.Run, r *judge.Report) {
 			continue
 		}
 		t.IsIdle = func() bool { return h.OnlyChanged(p.plan.Name, run.Iteration) }
-		v, ok := p.Bench(h, run.Iteration).Judge(t)
+		v, ok := p.Checker(h, run.Iteration).Judge(t)
 		if !ok {
 			return // the loop is to end: this is still to be found out
 		}
@@ -260,9 +260,9 @@ func (p *Policy) ask(h Host, kind, title, detail string, yes func()) {
 	h.Ask(kind, loop.OneLine(title), detail, yes)
 }
 
-// Bench judges tasks of an iteration.
-func (p *Policy) Bench(h Host, iteration int) Bench {
-	return Bench{
+// Checker judges tasks of an iteration.
+func (p *Policy) Checker(h Host, iteration int) Checker {
+	return Checker{
 		Pass: func(check verify.Check, t Trial) (verify.Result, bool) {
 			defer p.Watch(h) // the check's programs may have written to it
 			return h.Check(iteration, check, t)

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
-// Bench is what a loop judges tasks with.
-type Bench struct {
+// Checker is what a loop judges tasks with.
+type Checker struct {
 	Pass    func(verify.Check, Trial) (r verify.Result, ok bool) // runs a task's check; ok is false when the loop is to end meanwhile
 	Timeout time.Duration                                        // of a check
 	Accepts func(command string) bool                            // whether a check may be run
@@ -36,7 +36,7 @@ type Verdict struct {
 
 // Judge finds out whether a task is done that was ticked, or that a run had to do. ok is false when the loop is to end
 // before that is known.
-func (b Bench) Judge(t Trial) (v Verdict, ok bool) {
+func (b Checker) Judge(t Trial) (v Verdict, ok bool) {
 	check := verify.Check{Shell: t.Verify, When: verify.OnEach, Timeout: b.Timeout}
 	r := verify.Result{State: verify.Verified}
 	switch {
