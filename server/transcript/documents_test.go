@@ -25,9 +25,11 @@ type story struct {
 	bytes int64 // of a part
 	reads int   // updates that were read
 	reset bool  // the next read begins anew
+	asked journal.Options
 }
 
 func (s *story) Read(_ context.Context, after string, o journal.Options) (page journal.Page, err error) {
+	s.asked = o
 	from, _ := strconv.Atoi(after)
 	if s.reset {
 		s.reset, page.Reset, from = false, true, 0
@@ -94,12 +96,19 @@ func TestADocumentFollowsItsLoop(t *testing.T) {
 			t.Errorf("it was told %d times of news that came at once", n)
 		}
 		shows("a\n\nb\n\nc\n\n")
-		s.texts = append(s.texts, "d")
-		d.Changed("l1")
+		d.Changed("l2")
 		time.Sleep(time.Second)
-		shows("a\n\nb\n\nc\n\nd\n\n")
-		if n := refreshes(ed); n != 2 || s.reads != 4 {
-			t.Errorf("told %d times, and %d updates were read", n, s.reads)
+		for i := range 10 {
+			s.texts = append(s.texts, "d")
+			d.Changed("l1")
+			time.Sleep(time.Second)
+			shows("a\n\nb\n\nc\n\n" + strings.Repeat("d\n\n", i+1))
+		}
+		if n := refreshes(ed); n != 11 || s.reads != 13 || s.asked.Thinking {
+			t.Errorf("told %d times, and %d updates were read, with %+v", n, s.reads, s.asked)
+		}
+		if _, err := d.Content(t.Context(), uri+"?thinking"); err != nil || !s.asked.Thinking {
+			t.Errorf("the model's reasoning, too: %+v, %v", s.asked, err)
 		}
 		s.texts, s.reset = []string{"anew"}, true
 		shows("anew\n\n")

@@ -32,7 +32,6 @@ type row struct {
 	message    string // whose part it is: who speaks, and the message's id; "": no text
 	by         string // a wire.Kind of a text
 	header     int    // the iteration that begins here
-	isOver     bool   // of a header: another iteration began, or what came of it is told
 	call       string // the id of a tool's call
 	parent     string // the call that the call is below
 	text, more string // more is Markdown of a block of its own
@@ -56,8 +55,7 @@ func (m *Markdown) Add(u wire.Update) {
 	case wire.Iteration:
 		m.begin(u)
 	case wire.IterationEnd:
-		if h := m.header(); h != nil && h.header == u.Iteration && !h.isOver {
-			h.isOver = true
+		if h := m.header(); h != nil && h.header == u.Iteration { // one that was cut off has none
 			m.change(h, "*"+u.Said.Text+"*")
 		}
 	case wire.Note:
@@ -157,9 +155,6 @@ func (m *Markdown) result(u wire.ToolCallUpdate) {
 
 func (m *Markdown) begin(u wire.Iteration) {
 	m.calls = map[string]*row{}
-	if h := m.header(); h != nil {
-		h.isOver = true // one that was cut off has no end
-	}
 	text := []rune(u.Said.Text)
 	if len(text) > 0 {
 		text[0] -= map[bool]rune{true: 'a' - 'A'}['a' <= text[0] && text[0] <= 'z']

@@ -14,6 +14,10 @@ func said(text, id string) wire.Update {
 	return wire.Chunk{SessionUpdate: wire.KindMessageChunk, MessageID: id, Content: wire.TextContent{Type: "text", Text: text}}
 }
 
+func prompt(text string) wire.Update {
+	return wire.UserChunk{SessionUpdate: wire.KindUserChunk, Content: wire.TextContent{Text: text}}
+}
+
 func begins(n int) wire.Update {
 	return wire.Decode(fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":%d,"text":"iteration %[1]d of 50"}`, n))
 }
@@ -36,7 +40,7 @@ func warns(text string) wire.Update {
 
 func TestTranscripts(t *testing.T) {
 	const bash = "**bash** `` go `t1` ``\n\n"
-	user := wire.UserChunk{SessionUpdate: wire.KindUserChunk, Content: wire.TextContent{Text: "Mind\nthe tests"}}
+	user := prompt("Mind\nthe tests")
 	thought := wire.Chunk{SessionUpdate: wire.KindThoughtChunk, MessageID: "m1", Content: wire.TextContent{Text: "hmm"}}
 	sub := wire.Chunk{SessionUpdate: wire.KindMessageChunk, ParentToolCallID: "t1", Content: wire.TextContent{Text: "sub"}}
 	lost := wire.Discard{MessageID: "m1"}
@@ -53,6 +57,7 @@ func TestTranscripts(t *testing.T) {
 		"what came of it stands below":         {[]wire.Update{begins(3), said("x", "m1"), ends(3)}, "## Iteration 3 of 50\n\n*ok · 2m05s*\n\nx\n\n"},
 		"one that was cut off has no end":      {[]wire.Update{begins(3), begins(3), said("x", "m1"), ends(3)}, "## Iteration 3 of 50\n\n## Iteration 3 of 50\n\n*ok · 2m05s*\n\nx\n\n"},
 		"the user is quoted":                   {[]wire.Update{user}, "> Mind\n> the tests\n\n"},
+		"a long prompt is one quote":           {[]wire.Update{prompt(long), prompt("x")}, "> " + strings.ReplaceAll(long, "\n", "\n> ") + "x\n\n"},
 		"a fence in an output ends no block":   {[]wire.Update{calls("t1", ""), gives("t1", "```\nx\n```", "completed")}, bash + "````text\n```\nx\n```\n````\n\n"},
 		"a long output":                        {[]wire.Update{calls("t1", ""), gives("t1", strings.Join(lines, "\n"), "failed")}, bash + "✗ failed\n\n```text\n" + strings.Join(lines[:10], "\n") + "\n... 80 lines ...\n" + strings.Join(lines[90:], "\n") + "\n```\n\n"},
 		"an output so far is replaced":         {[]wire.Update{calls("t1", ""), gives("t1", "a", "in_progress"), gives("t1", "a\nb", "completed")}, bash + "```text\na\nb\n```\n\n"},
@@ -96,6 +101,12 @@ func TestALongTranscriptHasItsEnd(t *testing.T) {
 	}
 	if len(m.rows) > 2*maxText/10_000+2 {
 		t.Errorf("%d rows are remembered", len(m.rows))
+	}
+	m = Markdown{}
+	m.Add(said("first", "m1"))
+	m.Add(prompt(strings.Repeat("x", 3*maxText)))
+	if text := m.String(); !strings.HasPrefix(text, "*... the beginning is not kept ...*") {
+		t.Errorf("one that has only the end of it begins with %q", text[:60])
 	}
 }
 

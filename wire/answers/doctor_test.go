@@ -11,6 +11,7 @@ import (
 func TestADoctorBeginsWithItsVerdict(t *testing.T) {
 	agent := Check{ID: "backend", OK: true, Message: "pi is used"}
 	missing := Check{ID: "backend.codex", Message: "codex is not installed", Optional: true, Minor: true}
+	builtIn := Check{ID: "setting.x", OK: true, Minor: true, Message: "x = 1 (built in)"}
 	left := Check{ID: "state", Message: "a loop that was interrupted", Optional: true}
 	broken := Check{ID: "folder", Message: "the folder is not writable", Fix: "change its permissions"}
 	const good = "loops can run here: pi is used"
@@ -22,7 +23,7 @@ func TestADoctorBeginsWithItsVerdict(t *testing.T) {
 		order  string
 		answer string
 	}{
-		"in order":     {[]Check{missing, agent, left}, wire.ClassOK, good, "state backend backend.codex", good},
+		"in order":     {[]Check{missing, builtIn, agent, left}, wire.ClassOK, good, "state backend setting.x backend.codex", good},
 		"wrong":        {[]Check{agent, left, broken}, wire.ClassError, "loops can't run here", "folder state backend", wrong},
 		"wrong, first": {[]Check{broken, agent}, wire.ClassError, "loops can't run here", "folder backend", wrong},
 		"nothing":      {nil, wire.ClassOK, "loops can run here", "", "loops can run here"},

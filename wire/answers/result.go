@@ -63,6 +63,8 @@ type DoctorResult struct {
 func DoctorResultOf(checks []Check) DoctorResult {
 	rank := func(c Check) int {
 		switch {
+		case c.Minor && !c.OK: // agents that could be installed
+			return 4
 		case c.Minor:
 			return 3
 		case c.OK:
