@@ -170,7 +170,7 @@ RACES := backends backends/acp backends/reaper cmd/internal/top cmd/internal/win
 	fleet fleet/child fleet/client fleet/cmd/ralph-fleet fleet/ledger fleet/metrics fleet/natsbus fleet/submitter \
 	history internal/accept internal/awake internal/control internal/git internal/notify internal/regular internal/terminal \
 	keeper keeper/client keeper/door \
-	loop/engine loop/engine/executor loop/engine/inbox loop/engine/sentry loop/engine/snapshots loop/start loop/verify \
+	loop/engine loop/engine/executor loop/engine/inbox loop/engine/presence loop/engine/sentry loop/engine/snapshots loop/start loop/verify \
 	loopstate loopstate/journal loopstate/registry \
 	server server/acp server/acp/rpc server/ahp server/ahp/websocket server/documents server/feed server/findings \
 	server/folders server/mcp server/rpc server/session server/stdio server/transcript server/turns service

@@ -86,11 +86,10 @@ type events struct {
 	record *record
 }
 
-// record is what other processes find of the loop: the owner's record, and the registry.
+// record is how the loop stands, for those who are not on its goroutine, and other processes.
 type record struct {
 	*core
-	events *events
-	known  atomic.Pointer[lastKnown]
+	known atomic.Pointer[lastKnown]
 }
 
 // ending is how the loop comes to its end, and who waits for that.
@@ -194,7 +193,7 @@ type planning struct {
 func assemble(c *core) *engine {
 	l := &engine{core: c}
 	l.events.core, l.events.record = c, &l.record
-	l.record.core, l.record.events = c, &l.events
+	l.record.core = c
 	l.ending = ending{core: c, events: &l.events, record: &l.record, done: make(chan struct{})}
 	l.questions = questions{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record}
 	l.conversation = conversation{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record}
