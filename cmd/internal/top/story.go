@@ -18,6 +18,7 @@ import (
 
 const (
 	pollEvery = 100 * time.Millisecond // for a story that hasn't begun, and of a flood
+	maxPause  = 5 * time.Second        // between two looks for a story that hasn't begun for long
 	maxParts  = 4                      // of an iteration, from its end, each of half a megabyte
 	maxFirst  = 4 << 20                // bytes that are told at first
 	maxAtOnce = 256 << 10              // and each time when there is more; what a flood has besides isn't shown
@@ -65,10 +66,11 @@ type source struct {
 func (s source) follow(ctx context.Context, send func(message)) {
 	story := s.story()
 	out, err := story.Outline(ctx)
-	for ; err != nil; out, err = story.Outline(ctx) { // it may only begin
-		if wait(ctx) != nil {
+	for pause := pollEvery; err != nil; out, err = story.Outline(ctx) { // it may only begin, or isn't kept
+		if wait(ctx, pause) != nil {
 			return
 		}
+		pause = min(2*pause, maxPause)
 		story = s.story()
 	}
 	var heads headsMsg
@@ -122,11 +124,11 @@ func sizeOf(items []journal.Item) (size int) {
 	return size
 }
 
-func wait(ctx context.Context) error {
+func wait(ctx context.Context, pause time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(pollEvery):
+	case <-time.After(pause):
 		return nil
 	}
 }
