@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -24,9 +25,19 @@ type fakeBus struct {
 	records   map[string]fleet.Record
 	files     map[string]string
 	said      map[string][]string // live
+	mu        sync.Mutex          // held for records and said, where somebody watches
+}
+
+// change changes what is there while somebody watches.
+func (b *fakeBus) change(do func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	do()
 }
 
 func (b *fakeBus) Hear(_ context.Context, id string, _ bool) (<-chan []byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	said := make(chan []byte, len(b.said[id]))
 	for _, line := range b.said[id] {
 		said <- []byte(line)
@@ -36,6 +47,8 @@ func (b *fakeBus) Hear(_ context.Context, id string, _ bool) (<-chan []byte, err
 }
 
 func (b *fakeBus) Get(_ context.Context, id string) (fleet.Record, uint64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	r, ok := b.records[id]
 	if !ok {
 		return r, 0, fleet.ErrNotFound
@@ -242,8 +255,7 @@ func TestASubmitterWatchesItsLoops(t *testing.T) {
 				}
 			}
 			if !all {
-				synctest.Wait()
-				b.said[id] = append(b.said[id], line(3, 3))
+				b.change(func() { b.said[id] = append(b.said[id], line(3, 3)) })
 				if got := <-said; string(got) != line(3, 3) {
 					t.Errorf("behind that it hears %.40q", got)
 				}
@@ -260,14 +272,12 @@ func TestASubmitterWatchesItsLoops(t *testing.T) {
 		if r := <-changes; err != nil || r.Phase != fleet.Running {
 			t.Errorf("it stands as %+v, %v", r, err)
 		}
-		synctest.Wait()
 		mine.Phase = fleet.Ended
-		b.records["f1"] = mine
+		b.change(func() { b.records["f1"] = mine })
 		if r := <-changes; r.Phase != fleet.Ended {
 			t.Errorf("then as %+v", r)
 		}
-		synctest.Wait()
-		delete(b.records, "f1")
+		b.change(func() { delete(b.records, "f1") })
 		if r := <-changes; r.Phase != fleet.Removed {
 			t.Errorf("at last as %+v", r)
 		}
