@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
-	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/service/chat"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -17,7 +17,7 @@ const protocolVersion = 1
 
 // Loops are what an agent's client wants of loops; *service.Window implements it.
 type Loops interface {
-	service.Loops
+	chat.Loops
 	Hats(folder string) answers.HatsResult
 	Agents(ctx context.Context, folder string) answers.AgentsResult
 }

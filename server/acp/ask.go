@@ -7,14 +7,14 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
-	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/service/chat"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // kinds are those of the protocol's options, by what an option answers.
 var kinds = map[string]string{ask.Deny: "reject_once", ask.Once: "allow_once", ask.ForLoop: "allow_always", ask.Value: "allow_once"}
 
-// Ask implements service.Face. No comes first. What the client can't ask stays open: it can be answered in a terminal.
+// Ask implements chat.Face. No comes first. What the client can't ask stays open: it can be answered in a terminal.
 func (s *session) Ask(q wire.Question) {
 	s.agent.mu.Lock()
 	hasForms := s.agent.hasForms
@@ -23,7 +23,7 @@ func (s *session) Ask(q wire.Question) {
 		s.put(q.ID, "elicitation/create", s.formOf(q), filledIn)
 		return
 	}
-	answers := service.AnswersTo(q)
+	answers := chat.AnswersTo(q)
 	if len(answers) < 2 {
 		s.Tell(q.Title + "\n\nAnswer it in a terminal: `ralph-lsp answer`")
 		return
@@ -68,7 +68,7 @@ func (s *session) put(questionID, method string, params any, read func(json.RawM
 	s.mu.Unlock()
 }
 
-// Withdraw implements service.Face.
+// Withdraw implements chat.Face.
 func (s *session) Withdraw(questionID string) {
 	s.mu.Lock()
 	request, ok := s.asked[questionID]
@@ -138,9 +138,9 @@ func chosen(result json.RawMessage) (i int, ok bool) {
 	return i, err == nil && i >= 0
 }
 
-// Instead implements service.Face. Nothing is the first answer. Only one thing is offered: some clients show yes and no in
+// Instead implements chat.Face. Nothing is the first answer. Only one thing is offered: some clients show yes and no in
 // place of what options say.
-func (s *session) Instead(r service.Refused, answer func(yes bool)) {
+func (s *session) Instead(r chat.Refused, answer func(yes bool)) {
 	options := []any{
 		map[string]any{"optionId": "0", "name": "Leave it", "kind": "reject_once"},
 		map[string]any{"optionId": "1", "name": r.Title, "kind": "allow_once"},

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/service/chat"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -60,7 +61,7 @@ func pathOf(uri string) string {
 
 // prompt is a turn: a whole loop. While one runs it is a word to its agent.
 func (a *Agent) prompt(s *session, id json.RawMessage, p params) *rpc.Error {
-	s.loop.Prompt(textOf(p.Prompt), s.chosen(), func(o service.Outcome) {
+	s.loop.Prompt(textOf(p.Prompt), s.chosen(), func(o chat.Outcome) {
 		switch {
 		case o.Cancelled:
 			a.client.Reply(id, map[string]any{"stopReason": "cancelled"}, nil)

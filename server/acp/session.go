@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
-	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/service/chat"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -23,7 +23,7 @@ type session struct {
 	agent  *Agent
 	id     string
 	folder string
-	loop   *service.Session
+	loop   *chat.Session
 
 	mu         sync.Mutex
 	view       view // what the client has seen of the loop
@@ -76,7 +76,7 @@ func (a *Agent) addSession(id, folder string) (*session, *rpc.Error) {
 			agent: a, id: id, folder: folder, config: map[string]string{}, own: map[string][]choice{},
 			diffs: map[string]any{}, asked: map[string]json.RawMessage{},
 		}
-		s.loop = service.NewSession(a.ctx, a.Loops, s, folder, "ralph-lsp acp")
+		s.loop = chat.NewSession(a.ctx, a.Loops, s, folder, "ralph-lsp acp")
 		a.sessions[id] = s
 		a.work.Go(func() { a.Loops.Open(a.ctx, folder) })
 	}
@@ -86,7 +86,7 @@ func (a *Agent) addSession(id, folder string) (*session, *rpc.Error) {
 // introduce tells what a session can do, once the client knows it.
 func (s *session) introduce() {
 	commands := []any{}
-	for _, c := range service.Slashes {
+	for _, c := range chat.Slashes {
 		command := map[string]any{"name": c.Name, "description": c.Does}
 		if c.Hint != "" {
 			command["input"] = map[string]any{"hint": c.Hint}

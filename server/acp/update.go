@@ -11,7 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
-	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/service/chat"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -23,7 +23,7 @@ type view struct {
 	tasks     *wire.Tasks // of the plan that the loop works through
 }
 
-// Show implements service.Face. A replay is short: no thoughts, no outputs.
+// Show implements chat.Face. A replay is short: no thoughts, no outputs.
 func (s *session) Show(u wire.Update, _ []byte, isReplay bool) {
 	switch u := u.(type) {
 	case wire.UserChunk: // guidance, which its client has said
@@ -184,7 +184,7 @@ func (s *session) idOf(id string) string {
 	return strconv.Itoa(s.iterations) + "." + id
 }
 
-// Tell implements service.Face: it says a line of the loop's own, as a message of its own.
+// Tell implements chat.Face: it says a line of the loop's own, as a message of its own.
 func (s *session) Tell(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -205,7 +205,7 @@ func (s *session) say(update map[string]any) {
 	s.agent.client.Notify("session/update", map[string]any{"sessionId": s.id, "update": update})
 }
 
-// Begun implements service.Face.
+// Begun implements chat.Face.
 func (s *session) Begun(string) {
 	s.Tell("This turn lasts as long as the loop. To speak to it meanwhile, write here, or run `ralph-lsp steer \"...\"` in a terminal.")
 	s.mu.Lock()
@@ -217,7 +217,7 @@ func (s *session) Begun(string) {
 	}
 }
 
-// Stands implements service.Face: how the loop stands is the session's title, where clients show what it costs.
+// Stands implements chat.Face: how the loop stands is the session's title, where clients show what it costs.
 func (s *session) Stands(now wire.LoopStatus) {
 	title := strings.TrimSpace("Ralph " + now.Text)
 	s.mu.Lock()
@@ -258,8 +258,8 @@ func (s *session) beat() {
 	}
 }
 
-// Ended implements service.Face: the loop's receipt ends what is told of it.
+// Ended implements chat.Face: the loop's receipt ends what is told of it.
 func (s *session) Ended(now wire.LoopStatus, _ loop.StopReason) {
 	s.plan("completed")
-	s.Tell(service.ReceiptText(now))
+	s.Tell(chat.ReceiptText(now))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/accept"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/ahp/websocket"
-	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/service/chat"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -33,7 +33,7 @@ type object = map[string]any
 
 // Loops are what windows want of loops; *service.Window implements it.
 type Loops interface {
-	service.Loops
+	chat.Loops
 	Agents(ctx context.Context, folder string) answers.AgentsResult
 	Changes(ctx context.Context, p wire.ChangesParams) (answers.ChangesResult, error)
 	File(ctx context.Context, p answers.FileParams) (answers.FileResult, error)

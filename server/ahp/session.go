@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
-	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/service/chat"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -25,7 +25,7 @@ const (
 // session is a loop as windows show it, with one chat. All is guarded by the host's lock.
 type session struct {
 	host            *Host
-	loop            *service.Session
+	loop            *chat.Session
 	resource, chat  string
 	folder          string
 	loopID          string // "": none has begun
@@ -108,7 +108,7 @@ func (h *Host) addSession(resource, folder string) *session {
 		title: "Ralph loop", created: now(), since: now(), worked: map[string]work{},
 	}
 	s.script = &transcript{show: s.show, changed: s.changed, calls: map[string]*call{}}
-	s.loop = service.NewSession(h.ctx, h.Loops, s, folder, "ralph-lsp ahp")
+	s.loop = chat.NewSession(h.ctx, h.Loops, s, folder, "ralph-lsp ahp")
 	h.sessions[s.resource], h.chats[s.chat] = s, s
 	return s
 }
@@ -339,7 +339,7 @@ func (s *session) steer(p *pending) {
 	text := p.Message.text()
 	switch {
 	case strings.HasPrefix(text, "/"):
-		s.loop.Prompt(text, wire.StartParams{}, func(service.Outcome) { s.locked(func() { s.isHeard(p) }) })
+		s.loop.Prompt(text, wire.StartParams{}, func(chat.Outcome) { s.locked(func() { s.isHeard(p) }) })
 	case !s.loop.IsBusy():
 		s.promptWith(text, wire.StartParams{})
 		s.isHeard(p)
@@ -408,7 +408,7 @@ func (s *session) promptWith(text string, p wire.StartParams) {
 	s.isKnown = true
 	s.prompts++
 	number := s.prompts
-	s.loop.Prompt(text, p, func(o service.Outcome) {
+	s.loop.Prompt(text, p, func(o chat.Outcome) {
 		s.locked(func() {
 			s.hear(func() {
 				if number == s.prompts { // else its loop's end was told, and another turn has begun
@@ -420,7 +420,7 @@ func (s *session) promptWith(text string, p wire.StartParams) {
 }
 
 // answered ends the turn whose loop, or command, is over.
-func (s *session) answered(o service.Outcome) {
+func (s *session) answered(o chat.Outcome) {
 	if o.Err != nil && !o.Cancelled {
 		s.failed = true
 		s.script.endTurn("error", object{"errorType": "ralph", "message": o.Err.Error()})

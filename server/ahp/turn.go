@@ -6,17 +6,17 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/service"
+	"github.com/ralph-lsp/ralph-lsp/service/chat"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// Begun implements service.Face.
+// Begun implements chat.Face.
 func (s *session) Begun(loopID string) { s.hears(func() { s.loopID = loopID }) }
 
 // hears has the session hear something of its loop, once it may.
 func (s *session) hears(what func()) { s.locked(func() { s.hear(what) }) }
 
-// Stands implements service.Face.
+// Stands implements chat.Face.
 func (s *session) Stands(now wire.LoopStatus) {
 	s.hears(func() {
 		if title := "Ralph " + now.Text; now.Text != "" && title != s.title {
@@ -27,7 +27,7 @@ func (s *session) Stands(now wire.LoopStatus) {
 	})
 }
 
-// Tell implements service.Face: it says a line of the loop's own, as a message of its own.
+// Tell implements chat.Face: it says a line of the loop's own, as a message of its own.
 func (s *session) Tell(text string) { s.hears(func() { s.saysItself(text) }) }
 
 func (s *session) saysItself(text string) {
@@ -37,15 +37,15 @@ func (s *session) saysItself(text string) {
 	}
 }
 
-// Ended implements service.Face.
+// Ended implements chat.Face.
 func (s *session) Ended(now wire.LoopStatus, _ loop.StopReason) {
 	s.hears(func() {
-		s.saysItself(service.ReceiptText(now))
+		s.saysItself(chat.ReceiptText(now))
 		s.isOver()
 	})
 }
 
-// Show implements service.Face: it makes the session's turns of its loop's updates.
+// Show implements chat.Face: it makes the session's turns of its loop's updates.
 func (s *session) Show(u wire.Update, _ []byte, isReplay bool) {
 	s.hears(func() { s.update(u, isReplay) })
 }
@@ -111,9 +111,9 @@ func (s *session) iterate(iteration int, heading string) {
 	}
 }
 
-// Ask implements service.Face. What has no two answers stays open: it can be answered in a terminal.
+// Ask implements chat.Face. What has no two answers stays open: it can be answered in a terminal.
 func (s *session) Ask(q wire.Question) {
-	answers := service.AnswersTo(q)
+	answers := chat.AnswersTo(q)
 	if len(answers) < 2 {
 		s.Tell(q.Title + "\n\nAnswer it in a terminal: `ralph-lsp answer`")
 		return
@@ -142,8 +142,8 @@ func (s *session) Ask(q wire.Question) {
 	})
 }
 
-// Instead implements service.Face.
-func (s *session) Instead(r service.Refused, answer func(yes bool)) {
+// Instead implements chat.Face.
+func (s *session) Instead(r chat.Refused, answer func(yes bool)) {
 	s.hears(func() {
 		s.words++
 		asked := &question{title: r.Question, isAlone: true, answer: func(i int) { answer(i == 1) }}
@@ -152,7 +152,7 @@ func (s *session) Instead(r service.Refused, answer func(yes bool)) {
 	})
 }
 
-// Withdraw implements service.Face.
+// Withdraw implements chat.Face.
 func (s *session) Withdraw(questionID string) {
 	s.hears(func() { s.script.withdraw(questionID) })
 }

@@ -80,7 +80,7 @@ func (l *Loops) begin(id, folder string, on service.Listener) *Loop {
 	return it
 }
 
-// Start implements service.Loops.
+// Start implements chat.Loops.
 func (l *Loops) Start(_ context.Context, p wire.StartParams, on service.Listener) (service.Begun, error) {
 	if _, err := l.note(wire.CommandStart, p); err != nil {
 		return service.Begun{}, err
@@ -89,7 +89,7 @@ func (l *Loops) Start(_ context.Context, p wire.StartParams, on service.Listener
 	return service.Begun{Followed: l.begin("ralph-a", folder, on)}, err
 }
 
-// Resume implements service.Loops.
+// Resume implements chat.Loops.
 func (l *Loops) Resume(_ context.Context, p wire.ResumeParams, on service.Listener) (service.Begun, error) {
 	if _, err := l.note(wire.CommandResume, p); err != nil {
 		return service.Begun{}, err
@@ -98,7 +98,7 @@ func (l *Loops) Resume(_ context.Context, p wire.ResumeParams, on service.Listen
 	return service.Begun{Followed: l.begin(cmp.Or(p.LoopID, "ralph-a"), folder, on)}, err
 }
 
-// Join implements service.Loops. What the loop did until then isn't told.
+// Join implements chat.Loops. What the loop did until then isn't told.
 func (l *Loops) Join(_ context.Context, folder, loopID, cursor string, on service.Listener) (service.Followed, error) {
 	if _, err := l.note("join", cursor); err != nil {
 		return nil, err
@@ -113,16 +113,16 @@ func (l *Loops) Join(_ context.Context, folder, loopID, cursor string, on servic
 	return nil, loop.ErrNotRunning
 }
 
-// Run implements service.Loops.
+// Run implements chat.Loops.
 func (l *Loops) Run(_ context.Context, c wire.Command) (wire.Said, error) {
 	text, err := l.note(c.Command, c.Arguments[0])
 	return wire.Info(text), err
 }
 
-// Known implements service.Loops.
+// Known implements chat.Loops.
 func (l *Loops) Known(string, int) ([]wire.LoopStatus, error) { return l.Listed, nil }
 
-// Open implements service.Loops.
+// Open implements chat.Loops.
 func (l *Loops) Open(context.Context, string) {}
 
 // Hats are those of each folder.
@@ -147,7 +147,7 @@ func (l *Loops) File(_ context.Context, p answers.FileParams) (answers.FileResul
 	return l.Content, err
 }
 
-// Story implements service.Loops.
+// Story implements chat.Loops.
 func (l *Loops) Story(_, loopID string) journal.Story {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,4 +1,4 @@
-package service
+package chat
 
 import (
 	"cmp"
@@ -11,14 +11,15 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Loops are what sessions ask for. *Window implements it.
 type Loops interface {
-	Start(ctx context.Context, p wire.StartParams, l Listener) (Begun, error)
-	Resume(ctx context.Context, p wire.ResumeParams, l Listener) (Begun, error)
-	Join(ctx context.Context, folder, loopID, cursor string, l Listener) (Followed, error)
+	Start(ctx context.Context, p wire.StartParams, l service.Listener) (service.Begun, error)
+	Resume(ctx context.Context, p wire.ResumeParams, l service.Listener) (service.Begun, error)
+	Join(ctx context.Context, folder, loopID, cursor string, l service.Listener) (service.Followed, error)
 	Run(ctx context.Context, c wire.Command) (wire.Said, error)
 	Known(folder string, past int) ([]wire.LoopStatus, error)
 	Story(folder, loopID string) journal.Story
@@ -84,7 +85,7 @@ type Session struct {
 
 // following is a loop that is followed.
 type following struct {
-	Followed
+	service.Followed
 	stands chan struct{}   // holds one signal
 	aside  chan func()     // what is to be done between two of its updates
 	over   chan struct{}   // nothing more is shown of it
@@ -257,8 +258,8 @@ func newFollowing() *following {
 	return &following{stands: make(chan struct{}, 1), aside: make(chan func()), over: make(chan struct{}), asked: map[string]bool{}}
 }
 
-func (s *Session) listener(f *following) Listener {
-	return Listener{
+func (s *Session) listener(f *following) service.Listener {
+	return service.Listener{
 		Stands: func() {
 			select {
 			case f.stands <- struct{}{}:
@@ -320,7 +321,7 @@ func (s *Session) endOf(loopID string) string {
 }
 
 // begin follows a loop that has begun.
-func (s *Session) begin(f *following, begun Begun) {
+func (s *Session) begin(f *following, begun service.Begun) {
 	for _, w := range begun.Warnings {
 		s.tell(w)
 	}
@@ -345,7 +346,7 @@ func (s *Session) hold(f *following) {
 	}
 }
 
-func statusOf(f Followed) wire.LoopStatus { return wire.StatusOf(f.Status(), f.Owns()) }
+func statusOf(f service.Followed) wire.LoopStatus { return wire.StatusOf(f.Status(), f.Owns()) }
 
 // sayEarly says what was said before the loop began, or says why it didn't.
 func (s *Session) sayEarly(err error) {
@@ -436,7 +437,7 @@ func (s *Session) refused(err error, command string, instead func(wire.Remedy)) 
 		s.sayEarly(err)
 		s.endTurn(Outcome{Err: err})
 	}
-	known := Told(err)
+	known := service.Told(err)
 	if known == nil {
 		fail()
 		return
