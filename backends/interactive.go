@@ -39,4 +39,5 @@ func (i Interactive) failed(err error) error {
 
 // leaveModes undoes what an agent that was killed had set in the terminal: the other screen, mouse reports, pasted
 // text in brackets, key reports, a hidden cursor, colours. Other modes stay as they are.
-const leaveModes = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n"
+const leaveModes = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l" +
+	"\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n"

@@ -26,20 +26,26 @@ var (
 // fleetKeys is the table of fleet.toml. A key of the top counts for each command that has
 // its flag, the others for the command that their table is called by.
 var fleetKeys = table{
-	{Path: path("bus"), Type: Text, Default: `"nats://127.0.0.1:4222"`, check: checkBus, Doc: "Where the bus is; several servers of a cluster with commas between."},
-	{Path: path("token_file"), Type: Text, check: checkPlace, Doc: "The file with the token of the bus. A token never stands in this file itself."},
+	{Path: path("bus"), Type: Text, Default: `"nats://127.0.0.1:4222"`, check: checkBus,
+		Doc: "Where the bus is; several servers of a cluster with commas between."},
+	{Path: path("token_file"), Type: Text, check: checkPlace, Doc: "The file with the token of the bus. A token never " +
+		"stands in this file itself."},
 	{Path: path("ca"), Type: Text, check: checkPlace, Doc: "The file with the certificate that the bus is known by."},
 	{Path: path("log_format"), Type: Text, Default: `"text"`, Values: LogFormats, Doc: "How `worker` and `serve` log."},
 	{Path: path("log_level"), Type: Text, Default: `"info"`, Values: LogLevels, Doc: "From which level on they do."},
 
 	{Path: path("worker"), Type: Table, Doc: "For `ralph-fleet worker`."},
 	{Path: path("worker.slots"), Type: Count, Default: "1", max: 10_000, Doc: "How many iterations run at the same time."},
-	{Path: path("worker.sandbox"), Type: Text, Default: `"workspace"`, Values: []string{sandbox.Workspace, sandbox.Off}, Doc: "The walls around each loop. `off`: only around those that were submitted with some."},
-	{Path: path("worker.lease"), Type: Duration, Doc: "The worker begins only if the lease of the bus is this one. Without it, it takes what `ralph-fleet limits --lease` says."},
+	{Path: path("worker.sandbox"), Type: Text, Default: `"workspace"`, Values: []string{sandbox.Workspace, sandbox.Off},
+		Doc: "The walls around each loop. `off`: only around those that were submitted with some."},
+	{Path: path("worker.lease"), Type: Duration, Doc: "The worker begins only if the lease of the bus is this one. Without " +
+		"it, it takes what `ralph-fleet limits --lease` says."},
 	{Path: path("worker.dir"), Type: Text, check: checkPlace, Doc: "Where repositories and checkouts are; each worker needs its own."},
 	{Path: path("worker.name"), Type: Text, check: checkPresent, Doc: "What the worker is called. Without it: host and process."},
-	{Path: path("worker.labels"), Type: Texts, Default: "[]", Samples: []string{`["gpu"]`}, check: checkPresent, Doc: "What the worker has. Loops are submitted for it (`submit --on gpu`), and people see it with its name."},
-	{Path: path("worker.metrics"), Type: Text, check: checkAddress, Doc: "The address at which Prometheus finds its metrics. Without it there are none."},
+	{Path: path("worker.labels"), Type: Texts, Default: "[]", Samples: []string{`["gpu"]`}, check: checkPresent,
+		Doc: "What the worker has. Loops are submitted for it (`submit --on gpu`), and people see it with its name."},
+	{Path: path("worker.metrics"), Type: Text, check: checkAddress, Doc: "The address at which Prometheus finds its " +
+		"metrics. Without it there are none."},
 
 	{Path: path("serve"), Type: Table, Doc: "For `ralph-fleet serve`."},
 	{Path: path("serve.listen"), Type: Text, Default: `"127.0.0.1:4222"`, check: checkAddress, Doc: "The address of the bus."},

@@ -133,7 +133,8 @@ func DrawHats(data []byte, builtin []string) string {
 
 // checkEnd warns about a loop that only the user would end.
 func (c *checker) checkEnd() {
-	iterations, promise, cost := at(c.values, "limits", "max_iterations"), at(c.values, "completion", "promise"), at(c.values, "limits", "max_cost_usd")
+	iterations, promise, cost := at(c.values, "limits", "max_iterations"), at(c.values, "completion", "promise"),
+		at(c.values, "limits", "max_cost_usd")
 	hasCost := cost != nil && cost != int64(0) && cost != 0.0
 	hasPromise := promise != nil && promise != ""
 	if iterations != int64(0) || hasPromise || hasCost {

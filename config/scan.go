@@ -187,7 +187,8 @@ func (s *scanner) scanValue(path []string, depth int) (closed bool) {
 	case '"', '\'':
 		s.take(quoted)
 	case '[':
-		return s.scanItems(']', func() bool { return s.atHeader() || pairLine().MatchString(s.text[s.pos:]) }, func() { s.scanValue(path, depth+1) })
+		return s.scanItems(']', func() bool { return s.atHeader() || pairLine().MatchString(s.text[s.pos:]) },
+			func() { s.scanValue(path, depth+1) })
 	case '{':
 		return s.scanItems('}', s.atHeader, func() { s.scanPair(path, depth+1) })
 	default:

@@ -76,7 +76,8 @@ func (k Key) stepsProblem(v any) (ok bool, why string) {
 		n := i + 1
 		switch {
 		case isSteps && hasAgent == hasParallel:
-			return true, fmt.Sprintf(`has a step %d with %s; write agent = "NAME", or parallel = [...]`, n, map[bool]string{true: "one agent and several", false: "no agent"}[hasAgent])
+			return true, fmt.Sprintf(`has a step %d with %s; write agent = "NAME", or parallel = [...]`, n,
+				map[bool]string{true: "one agent and several", false: "no agent"}[hasAgent])
 		case hasParallel && item["task"] != nil:
 			return true, fmt.Sprintf("has a step %d with a task for all; write one for each of its agents", n)
 		case !hasAgent && !hasParallel:

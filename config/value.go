@@ -113,7 +113,8 @@ func (k Key) textsProblem(v any) (ok bool, why string) {
 		if text, isText := item.(string); isText {
 			whys = append(whys, k.textProblem(text))
 			if k.outside && i == 0 && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
-				whys = append(whys, fmt.Sprintf("runs %s, which would be a file of the loop's folder, and an agent may have written that; write a name in PATH, or an absolute path", text))
+				whys = append(whys, fmt.Sprintf("runs %s, which would be a file of the loop's folder, and an agent may have written "+
+					"that; write a name in PATH, or an absolute path", text))
 			}
 		} else if !slices.ContainsFunc(list[:i], isNoText) {
 			whys = append(whys, fmt.Sprintf("has %s as item %d; write each item as a text in quotes", typeName(item), i+1))

@@ -42,7 +42,8 @@ func checkWallPath(text string) string {
 }
 
 // host is a name, an address, or all names below one, and maybe a port.
-var host = lazy.Regexp(`^((\*\.)?[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+var host = lazy.Regexp(`^((\*\.)?[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*` +
+	`|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
 func checkHost(text string) string {
 	if !host().MatchString(text) {

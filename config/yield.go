@@ -100,10 +100,12 @@ func (s Settings) HeldText() string {
 	}
 	var all []string
 	if len(untrusted) > 0 {
-		all = append(all, fmt.Sprintf("the folder's %s isn't trusted: %s; to accept it, run ralph-lsp trust", Name, strings.Join(untrusted, ", ")))
+		all = append(all, fmt.Sprintf("the folder's %s isn't trusted: %s; to accept it, run ralph-lsp trust", Name,
+			strings.Join(untrusted, ", ")))
 	}
 	if len(users) > 0 {
-		all = append(all, fmt.Sprintf("the folder's %s can't say this for you: %s; write it into your own %s", Name, strings.Join(users, ", "), UserName))
+		all = append(all, fmt.Sprintf("the folder's %s can't say this for you: %s; write it into your own %s", Name,
+			strings.Join(users, ", "), UserName))
 	}
 	return strings.Join(all, "; ")
 }

@@ -85,7 +85,8 @@ func Read(data []byte) (*Document, []*SyntaxError) {
 	parts, ok := cut(string(data))
 	switch {
 	case !ok:
-		return nil, []*SyntaxError{{Name, 1, "the first line is not \"---\"; a state file starts with \"---\", its keys, \"---\", then the prompt"}}
+		return nil, []*SyntaxError{{Name, 1, "the first line is not \"---\"; a state file starts with \"---\", its keys, " +
+			"\"---\", then the prompt"}}
 	case parts.closing == "":
 		return nil, []*SyntaxError{{Name, 1, "the front matter is not closed; put a line of \"---\" between the keys and the prompt"}}
 	}

@@ -35,22 +35,30 @@ func (f field) text(s *State) string { return cmp.Or(f.format(s), f.none) }
 var fields = slices.Concat([]field{
 	newField("active", "true or false", "Whether the loop goes on. `false` pauses it when the running iteration is done.",
 		func(s *State) *bool { return &s.Active }, strconv.FormatBool, parseBool),
-	newField(iterationKey, string(limits.Count), "The iteration that runs, or ran last. The loop sets it when one begins, and doesn't believe it.",
+	newField(iterationKey, string(limits.Count), "The iteration that runs, or ran last. The loop sets it when one begins, "+
+		"and doesn't believe it.",
 		func(s *State) *int { return &s.Iteration }, strconv.Itoa, limits.ParseCount),
-	always(strconv.Itoa(limits.Default().MaxIterations), settingField("max_iterations")), // a loop without it has to be asked for with an explicit 0
+	// a loop without it has to be asked for with an explicit 0
+	always(strconv.Itoa(limits.Default().MaxIterations), settingField("max_iterations")),
 	always("null", settingField("completion_promise")),
-	always("null", newField("started_at", "time", "When the loop was started.", func(s *State) *time.Time { return &s.StartedAt }, formatTime, parseTime)),
+	always("null", newField("started_at", "time", "When the loop was started.",
+		func(s *State) *time.Time { return &s.StartedAt }, formatTime, parseTime)),
 
 	textField("loop_id", "The loop's name for commands and logs.", func(s *State) *string { return &s.LoopID }),
 	textField("backend", "The agent that runs the loop.", func(s *State) *string { return &s.Backend }),
 	textField("hat", "The role that the loop was started with.", func(s *State) *string { return &s.Hat }),
-	textField("agents", "The agents of markdown files that do the work, as on a command line: `--chain scout,worker`. When the loop is continued, their files are read again, and those of the folder need your trust.",
+	textField("agents", "The agents of markdown files that do the work, as on a command line: `--chain scout,worker`. When "+
+		"the loop is continued, their files are read again, and those of the folder need your trust.",
 		func(s *State) *string { return &s.Agents }),
 	textField("model", "The agent's model; without it, the agent chooses.", func(s *State) *string { return &s.Model }),
-	{key: "backend_args", kind: "list of texts", doc: "Arguments that the agent gets after the backend's own.", format: formatArgs, parse: parseArgs},
-	textField("backend_output", "What a program of your own prints: `text`, or the stream of a known agent.", func(s *State) *string { return &s.BackendOutput }),
-	textField("backend_prompt", "How a program of your own gets the prompt: `stdin`, `arg` or `file`.", func(s *State) *string { return &s.BackendPrompt }),
-	textField("sandbox_engine", "What makes the walls around the agents, as `sandbox.engine` of ralph.toml names it.", func(s *State) *string { return &s.SandboxEngine }),
+	{key: "backend_args", kind: "list of texts", doc: "Arguments that the agent gets after the backend's own.",
+		format: formatArgs, parse: parseArgs},
+	textField("backend_output", "What a program of your own prints: `text`, or the stream of a known agent.",
+		func(s *State) *string { return &s.BackendOutput }),
+	textField("backend_prompt", "How a program of your own gets the prompt: `stdin`, `arg` or `file`.",
+		func(s *State) *string { return &s.BackendPrompt }),
+	textField("sandbox_engine", "What makes the walls around the agents, as `sandbox.engine` of ralph.toml names it.",
+		func(s *State) *string { return &s.SandboxEngine }),
 }, settingFields(), []field{recordField()})
 
 // iterationKey is the user's key that tells which iteration began last.

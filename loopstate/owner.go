@@ -41,8 +41,9 @@ type Standing struct {
 	Control string          `json:"control,omitempty"` // the socket on which it can be asked; "": it only begins, or see Deaf
 	Deaf    string          `json:"deaf,omitempty"`    // why it can't be asked for anything
 	Status  json.RawMessage `json:"status,omitempty"`  // a loop.Status
-	WorksAt time.Time       `json:"worksAt,omitzero"`  // when it stood so, while a run is at work: from then on its time counts on; zero: none is
-	Agents  []Agent         `json:"agents,omitempty"`
+	// when it stood so, while a run is at work: from then on its time counts on; zero: none is
+	WorksAt time.Time `json:"worksAt,omitzero"`
+	Agents  []Agent   `json:"agents,omitempty"`
 	// Hung says that the owner's process hung, and was ended for it: its reaper adds that (reaper.Verdict).
 	Hung string `json:"hung,omitempty"`
 	// Reapers are the owner's own, and the reapers of dead owners before it whose processes haven't ended yet.

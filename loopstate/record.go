@@ -42,7 +42,8 @@ func unkept(folder, id string, err error) error {
 	if Shortage(err) != "" {
 		return fmt.Errorf("keeping in %s what the loop counts: %w", dir, err)
 	}
-	return fmt.Errorf("what the loop counts can't be kept in %s: %w; make that folder writable, or name another one in %s", dir, err, paths.EnvState)
+	return fmt.Errorf("what the loop counts can't be kept in %s: %w; make that folder writable, or name another one in %s",
+		dir, err, paths.EnvState)
 }
 
 // Note keeps our part of a state. The state file isn't touched.

@@ -137,7 +137,8 @@ func (s State) ours() []byte {
 // isSound says whether what a file tells of our part can be true.
 func (s State) isSound() bool {
 	n := s.InARow
-	return min(s.Iteration, s.UnknownCosts, n.Failures, n.StartFailures, n.Stalls, n.Denials, n.ShortRuns, n.RateLimits, n.Overloads, n.Unreached, n.Refuted, n.NoProgress, n.UnknownCosts) >= 0 &&
+	return min(s.Iteration, s.UnknownCosts, n.Failures, n.StartFailures, n.Stalls, n.Denials, n.ShortRuns, n.RateLimits,
+		n.Overloads, n.Unreached, n.Refuted, n.NoProgress, n.UnknownCosts) >= 0 &&
 		min(s.Tokens.Input, s.Tokens.Output, s.Tokens.CacheRead, s.Tokens.CacheWrite, int64(s.Elapsed)) >= 0
 }
 

@@ -90,7 +90,8 @@ func (s *starter) preview(ctx context.Context, p wire.StartParams) (would answer
 
 // makes makes configurations, with what the editor has open.
 func (s *starter) makes() *service.Starter {
-	return &service.Starter{Service: s.controls.service, Version: s.version, Detect: s.agents.detect, OpenText: s.Docs.OpenText, Attended: true}
+	return &service.Starter{Service: s.controls.service, Version: s.version, Detect: s.agents.detect,
+		OpenText: s.Docs.OpenText, Attended: true}
 }
 
 // launchAsWanted starts a loop where the start wants it. Obstacles may be replaced, or the user is asked.

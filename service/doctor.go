@@ -72,13 +72,15 @@ func promiseChecks(dir string, settings config.Settings) []answers.Check {
 		return nil
 	}
 	if why, _ := setup.StrayPromises(prompt, start.PromiseOf(prompt)); why != "" {
-		return []answers.Check{{ID: "prompt", Optional: true, Message: wire.Whole(path + ": " + why), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
+		return []answers.Check{{ID: "prompt", Optional: true, Message: wire.Whole(path + ": " + why),
+			Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
 	}
 	promise := start.PromiseOf(prompt)
 	if promise == "" {
 		return nil
 	}
-	return []answers.Check{{ID: "setting.completion.promise", OK: true, Message: fmt.Sprintf("completion.promise = %q (%s, %s)", wire.OneLine(promise), wire.SourceText[config.FromPrompt], filepath.Base(path))}}
+	return []answers.Check{{ID: "setting.completion.promise", OK: true,
+		Message: fmt.Sprintf("completion.promise = %q (%s, %s)", wire.OneLine(promise), wire.SourceText[config.FromPrompt], filepath.Base(path))}}
 }
 
 // verifyChecks tells what a promise has to pass, who wants that, and what is missing for it.
@@ -97,13 +99,16 @@ func verifyChecks(ctx context.Context, settings config.Settings) []answers.Check
 		_, err = reviewer.Backend.Find()
 	}
 	if err != nil {
-		checks = append(checks, answers.Check{ID: "verify.reviewer", Message: wire.OneLine(err.Error()), Fix: cmp.Or(reviewer.Backend.Install, "describe it below [hats] in "+config.Name)})
+		checks = append(checks, answers.Check{ID: "verify.reviewer", Message: wire.OneLine(err.Error()),
+			Fix: cmp.Or(reviewer.Backend.Install, "describe it below [hats] in "+config.Name)})
 	}
 	if check.Has(verify.ProtectGate) && settings.Changes.Keep == 0 {
-		checks = append(checks, answers.Check{ID: "verify.protect", Optional: true, Message: "without snapshots, changes of protected files can't be seen, so each promise waits until you accept it", Fix: `say changes.keep = "30d" in ` + config.Name})
+		checks = append(checks, answers.Check{ID: "verify.protect", Optional: true, Message: "without snapshots, changes of " +
+			"protected files can't be seen, so each promise waits until you accept it", Fix: `say changes.keep = "30d" in ` + config.Name})
 	}
 	if check.Has(verify.DiagnosticsGate) {
-		checks = append(checks, answers.Check{ID: "verify.diagnostics", OK: true, Message: "the editor's diagnostics need an attached editor; without one, each promise waits until you accept it"})
+		checks = append(checks, answers.Check{ID: "verify.diagnostics", OK: true, Message: "the editor's diagnostics need an " +
+			"attached editor; without one, each promise waits until you accept it"})
 	}
 	return checks
 }
@@ -129,7 +134,8 @@ func backendChecks(probes []backends.Probe) (checks []answers.Check, any answers
 			c.Message = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, wire.OneLine(probe.Err.Error()))
 			c.Fix = "run it yourself to see why; on a busy machine it may work all the same"
 		default:
-			c.Message, c.Fix = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, wire.OneLine(probe.Err.Error())), probe.Backend.HowToInstall()
+			c.Message, c.Fix = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, wire.OneLine(probe.Err.Error())),
+				probe.Backend.HowToInstall()
 		}
 		checks = append(checks, c)
 	}
@@ -197,7 +203,9 @@ func checkState(dir string) answers.Check {
 		c.Message = fmt.Sprintf("a loop at iteration %s, driven by process %s", at, owner.Words())
 	default:
 		c.Optional = true
-		c.Message = fmt.Sprintf("a loop that %s: %s", wire.HowLeft((&loop.InterruptedError{State: state}).Reason(), "at iteration "+at), file.Path()) + wire.LeftRunningText("; ", owner.LeftRunning())
+		c.Message = fmt.Sprintf("a loop that %s: %s",
+			wire.HowLeft((&loop.InterruptedError{State: state}).Reason(), "at iteration "+at), file.Path()) +
+			wire.LeftRunningText("; ", owner.LeftRunning())
 		c.Fix = "go on with ralph-lsp resume, or discard it with ralph-lsp cancel"
 	}
 	return c
@@ -212,11 +220,13 @@ func configChecks(settings config.Settings, err error) []answers.Check {
 	case errors.As(err, &invalid):
 		var checks []answers.Check
 		for _, p := range invalid.Problems {
-			checks = append(checks, answers.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, wire.Whole(p.Message)), Fix: "mend it: no loop starts until then"})
+			checks = append(checks, answers.Check{ID: "config",
+				Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, wire.Whole(p.Message)), Fix: "mend it: no loop starts until then"})
 		}
 		return checks
 	case errors.As(err, &untrusted):
-		return []answers.Check{{ID: "config", Optional: true, Message: wire.OneLine(untrusted.Error()), Fix: "if you trust that, say so with ralph-lsp trust"}}
+		return []answers.Check{{ID: "config", Optional: true, Message: wire.OneLine(untrusted.Error()),
+			Fix: "if you trust that, say so with ralph-lsp trust"}}
 	case err != nil:
 		return []answers.Check{{ID: "config", Message: wire.Whole(err.Error())}}
 	}
@@ -230,7 +240,8 @@ func configChecks(settings config.Settings, err error) []answers.Check {
 		if h.Users {
 			fix = "write it into your own " + config.UserName
 		}
-		checks = append(checks, answers.Check{ID: "config", Optional: true, Message: wire.Whole(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts)), Fix: fix})
+		checks = append(checks, answers.Check{ID: "config", Optional: true,
+			Message: wire.Whole(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts)), Fix: fix})
 	}
 	for _, v := range settings.Values() {
 		checks = append(checks, answers.Check{ID: "setting." + v.Key, OK: true, Minor: v.Source == config.FromDefault,

@@ -69,7 +69,8 @@ func promptsOf(loops []registry.Entry, limit int) []answers.PastPrompt {
 			newest[i].Uses++
 		case len(newest) < limit:
 			at[l.Prompt] = len(newest)
-			newest = append(newest, answers.PastPrompt{Text: l.Prompt, Title: history.Title(l.Prompt), At: history.TimeOf(l.StartedAt), Folder: wire.FileURI(l.Folder), Uses: 1})
+			newest = append(newest, answers.PastPrompt{Text: l.Prompt, Title: history.Title(l.Prompt),
+				At: history.TimeOf(l.StartedAt), Folder: wire.FileURI(l.Folder), Uses: 1})
 		}
 	}
 	return newest

@@ -56,11 +56,13 @@ var rules = []rule{
 		return data{"owner": ownerOf(e.Owner), "question": wire.QuestionAbout(e)}
 	}),
 	known(wire.ReasonInterrupted, func(e *loop.InterruptedError) data {
-		return data{"iteration": e.State.Iteration, "stateFileUri": wire.FileURI(e.Path), "stopReason": e.Reason(), "question": wire.QuestionAbout(e)}
+		return data{"iteration": e.State.Iteration, "stateFileUri": wire.FileURI(e.Path), "stopReason": e.Reason(),
+			"question": wire.QuestionAbout(e)}
 	}),
 	missing,
 	known(wire.ReasonBackendNotFound, func(e *backends.UnknownError) data { return data{"checked": []string{e.Name}, "known": e.Known} }),
-	known(wire.ReasonBackendNotFound, func(e *exec.Error) data { return data{"checked": []string{e.Name}} }), // a folder, or nothing that can be executed
+	// a folder, or nothing that can be executed
+	known(wire.ReasonBackendNotFound, func(e *exec.Error) data { return data{"checked": []string{e.Name}} }),
 	known[*loopstate.SyntaxError](wire.ReasonBadStateFile, nil),
 	known[*loopstate.OutsideError](wire.ReasonBadStateFile, nil),
 	known[*loopstate.PlaceError](wire.ReasonBadStateFile, nil),
@@ -165,7 +167,8 @@ func missing(err error) *wire.Failure {
 	if len(details.Checked) > 1 {
 		err = fmt.Errorf("%w: the doctor says how to install one", err)
 	}
-	return &wire.Failure{Reason: wire.ReasonBackendNotFound, Err: err, Data: data{"checked": details.Checked, "path": details.Path, "install": details.Install}}
+	return &wire.Failure{Reason: wire.ReasonBackendNotFound, Err: err,
+		Data: data{"checked": details.Checked, "path": details.Path, "install": details.Install}}
 }
 
 func ownerOf(o loopstate.Owner) wire.Owner {

@@ -60,7 +60,8 @@ func (s *Starter) Request(folder string, p wire.StartParams) (Start, error) {
 
 // Tree is the worktree that a start asks for.
 func (r Start) Tree() start.Tree {
-	own := start.Tree{Wanted: r.Params.Worktree.Wanted, Branch: r.Params.Worktree.Branch, WithChanges: r.Params.WithChanges, Commit: r.Params.Commit}
+	own := start.Tree{Wanted: r.Params.Worktree.Wanted, Branch: r.Params.Worktree.Branch, WithChanges: r.Params.WithChanges,
+		Commit: r.Params.Commit}
 	return start.Options{Tree: own}.Over(r.Request.Options).Tree
 }
 

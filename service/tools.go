@@ -77,11 +77,13 @@ func isIn(l wire.LoopStatus, folders []string) bool {
 }
 
 // start makes the offer of a start, with everything that the user has to know; the model's words come last.
-func (t Tools) start(ctx context.Context, in answers.ToolStartInput, folders []string, settings *wire.Settings) (asked answers.ToolResult, err error) {
+func (t Tools) start(ctx context.Context, in answers.ToolStartInput, folders []string,
+	settings *wire.Settings) (asked answers.ToolResult, err error) {
 	if in.Folder != "" && slices.Contains(folders, filepath.Clean(in.Folder)) {
 		folders = []string{filepath.Clean(in.Folder)}
 	} else if in.Folder != "" || len(folders) != 1 {
-		return asked, wire.Failed(wire.ReasonNoFolder, fmt.Errorf("folder has to be one of these: %s", cmp.Or(strings.Join(folders, ", "), "none is open")))
+		return asked, wire.Failed(wire.ReasonNoFolder,
+			fmt.Errorf("folder has to be one of these: %s", cmp.Or(strings.Join(folders, ", "), "none is open")))
 	}
 	params := wire.StartParams{Folder: wire.FileURI(folders[0]), Prompt: in.Prompt, Verify: in.Verify, Settings: settings}
 	params.Given = limits.Given{MaxIterations: in.MaxIterations, Promise: in.CompletionPromise}
@@ -100,7 +102,8 @@ func (t Tools) start(ctx context.Context, in answers.ToolStartInput, folders []s
 	}
 	if len(would.Problems) > 0 {
 		problem := would.Problems[0]
-		return asked, wire.Failed(problem.Reason, errors.New(problem.Text+"; its user can do something about that, with ralph-lsp run in a terminal or in an editor"))
+		return asked, wire.Failed(problem.Reason, errors.New(problem.Text+"; its user can do something about that, with "+
+			"ralph-lsp run in a terminal or in an editor"))
 	}
 	lines := []string{would.Text}
 	for _, d := range would.Details {

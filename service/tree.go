@@ -184,8 +184,9 @@ func holdTree(t worktree.Tree) (release func(), err error) {
 	}
 	lock, err := file.Lock(loopstate.Owner{})
 	if held, ok := errors.AsType[*loopstate.LockedError](err); ok {
-		return nil, &worktree.Refused{Reason: worktree.ReasonRunning, Text: fmt.Sprintf("the loop in %s is still running (process %d)", t.Folder, held.Owner.PID),
-			Fix: []string{"wait for its end, or end it: ralph-lsp cancel -C " + tell.ShellWord(t.Folder)}}
+		return nil, &worktree.Refused{Reason: worktree.ReasonRunning,
+			Text: fmt.Sprintf("the loop in %s is still running (process %d)", t.Folder, held.Owner.PID),
+			Fix:  []string{"wait for its end, or end it: ralph-lsp cancel -C " + tell.ShellWord(t.Folder)}}
 	}
 	if err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ type Other struct {
 // decoders read the updates of each kind.
 var decoders = map[string]func([]byte) Update{
 	KindMessageChunk: decode[Chunk], KindThoughtChunk: decode[Chunk], KindUserChunk: decode[UserChunk], KindDiscard: decode[Discard],
-	KindToolCall: decode[ToolCall], KindToolCallUpdate: decode[ToolCallUpdate], KindUsage: decode[UsageUpdate], KindSession: decode[SessionUpdate],
+	KindToolCall: decode[ToolCall], KindToolCallUpdate: decode[ToolCallUpdate], KindUsage: decode[UsageUpdate],
+	KindSession:   decode[SessionUpdate],
 	KindIteration: decodeIteration, KindState: decode[StateChange], KindRetry: decode[Retry], KindCompaction: decode[Compaction],
 	KindTopic: decode[Topic], KindGoal: decode[Goal], KindPromise: decode[Promise], KindVerify: decode[Verify], KindGuidance: decode[Guidance],
 	KindQuestion: decode[Question], KindAnswer: decode[Answered], KindLimits: decode[Limits], KindWarning: decode[Warning],

@@ -70,7 +70,8 @@ func (p *Projector) Event(e stream.Event) Update {
 	case stream.Compaction:
 		return Compaction{KindCompaction, sanitized(e), Info(CompactionText(e))}
 	case stream.Error:
-		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Kind.Retryable(), string(e.Kind), Said{Text: Sentence(e.Message), Class: ClassError}}
+		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Kind.Retryable(), string(e.Kind),
+			Said{Text: Sentence(e.Message), Class: ClassError}}
 	}
 	return nil
 }
@@ -173,7 +174,8 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 
 // usageOf is what a loop has used so far.
 func usageOf(s loop.Status) Usage {
-	u := Usage{Hats: sanitized(s.Hats), Time: TimeStatus{stream.Duration(s.Spent), stream.Duration(s.Limits.MaxDuration)}, Tokens: history.TokensOf(s.Tokens)}
+	u := Usage{Hats: sanitized(s.Hats), Time: TimeStatus{stream.Duration(s.Spent), stream.Duration(s.Limits.MaxDuration)},
+		Tokens: history.TokensOf(s.Tokens)}
 	if !s.Cost.IsZero() {
 		u.Cost = &CostStatus{CostOf(s.Cost).USD, "USD", s.Limits.MaxCostUSD, CostOf(s.IterationCost), s.UnknownCosts != 0, max(s.UnknownCosts, 0)}
 	}
@@ -410,7 +412,8 @@ const shownElements = 3
 // shortPath is a path from the loop's folder on. Of one that leads elsewhere the end
 // tells files apart where a line has little room.
 func shortPath(path, dir string) string {
-	if below, ok := strings.CutPrefix(path, strings.TrimRight(dir, `/\`)); ok && dir != "" && below != "" && strings.ContainsRune(`/\`, rune(below[0])) {
+	if below, ok := strings.CutPrefix(path, strings.TrimRight(dir, `/\`)); ok && dir != "" && below != "" &&
+		strings.ContainsRune(`/\`, rune(below[0])) {
 		return below[1:]
 	}
 	elements := strings.Split(path, "/")

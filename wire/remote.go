@@ -44,7 +44,8 @@ const EndsAtOnce = "it is cancelled at once; to end it behind its iteration, pau
 // nothing in it names the files of the machine that it runs on.
 func (l LoopStatus) As(loopID, folder string) LoopStatus {
 	l.LoopID, l.Folder, l.Worktree, l.StateFileURI, l.SessionFileURI = loopID, FileURI(folder), nil, "", ""
-	l.Details = slices.DeleteFunc(slices.Clone(l.Details), func(d Detail) bool { return d.Label == labelCommand }) // it speaks of that machine's
+	// it speaks of that machine's
+	l.Details = slices.DeleteFunc(slices.Clone(l.Details), func(d Detail) bool { return d.Label == labelCommand })
 	questions, rules := l.Questions, l.Allowed
 	l.Questions, l.Allowed = nil, nil
 	for _, q := range questions {

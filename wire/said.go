@@ -170,7 +170,8 @@ func RetryText(e stream.Retry) string {
 	if e.MaxAttempts > 0 {
 		attempt = tell.OfMax(e.Attempt, e.MaxAttempts)
 	}
-	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", tell.Elapsed(time.Duration(e.Delay)), attempt), Sentence(e.Message))
+	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", tell.Elapsed(time.Duration(e.Delay)), attempt),
+		Sentence(e.Message))
 }
 
 // CompactionText says that the agent summarises its context.
@@ -253,7 +254,8 @@ func EndLine(e loop.End) string {
 	if e.Limit > 0 && e.Iterations > e.Limit { // it was lowered
 		what += fmt.Sprintf(" (it is %d)", e.Limit)
 	}
-	return JoinFacts(what, knownCost(e.Cost, e.Unknown), hatsText(e.Hats, false), tell.Elapsed(time.Duration(e.Duration)), proofText(e), unchangedText(e))
+	return JoinFacts(what, knownCost(e.Cost, e.Unknown), hatsText(e.Hats, false), tell.Elapsed(time.Duration(e.Duration)),
+		proofText(e), unchangedText(e))
 }
 
 // EndText is EndLine with what went wrong.

@@ -44,12 +44,16 @@ const (
 
 // states has all states of a loop, and idle, which is none.
 var states = map[loop.State]stateFacts{
-	StateIdle:             {rank: 9, can: []string{CanStart}},
-	loop.StateStarting:    {rank: 5, live: true, busy: true, doing: saying("starting"), can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanDetach, CanOpen}},
-	loop.StateRunning:     {rank: 5, live: true, busy: true, doing: running, can: []string{CanCancel, CanPause, CanNext, CanSteer, CanUpdate, CanDetach, CanOpen}},
-	loop.StateCancelling:  {rank: 5, live: true, busy: true, doing: saying("stopping"), can: []string{CanOpen}},
-	loop.StatePaused:      {rank: 6, live: true, doing: pausedFor, can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanDetach, CanOpen}},
-	loop.StateWaiting:     {rank: 4, live: true, class: ClassWarning, doing: waitsFor, goOn: "Retry Now", can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanDetach, CanOpen}},
+	StateIdle: {rank: 9, can: []string{CanStart}},
+	loop.StateStarting: {rank: 5, live: true, busy: true, doing: saying("starting"),
+		can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanDetach, CanOpen}},
+	loop.StateRunning: {rank: 5, live: true, busy: true, doing: running,
+		can: []string{CanCancel, CanPause, CanNext, CanSteer, CanUpdate, CanDetach, CanOpen}},
+	loop.StateCancelling: {rank: 5, live: true, busy: true, doing: saying("stopping"), can: []string{CanOpen}},
+	loop.StatePaused: {rank: 6, live: true, doing: pausedFor,
+		can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanDetach, CanOpen}},
+	loop.StateWaiting: {rank: 4, live: true, class: ClassWarning, doing: waitsFor, goOn: "Retry Now",
+		can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanDetach, CanOpen}},
 	loop.StateInterrupted: {rank: 3, class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
 	loop.StateFailed:      {rank: 1, class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
 	loop.StateEnded:       {rank: 8, doing: endingOf, can: []string{CanStart}},

@@ -66,11 +66,12 @@ type LoopStatus struct {
 	LoopID   string    `json:"loopId,omitempty"`
 	Folder   string    `json:"folder,omitempty"`   // file URI; absent: it is of no folder of this machine
 	Worktree *Worktree `json:"worktree,omitempty"` // of a loop that works in one of ours
-	Host     string    `json:"host,omitempty"`     // of a loop of a fleet: the worker that has it or had it last, HostFleet before; absent: it is of this machine
-	Origin   string    `json:"origin,omitempty"`   // file URI of the open folder whose repository such a loop works on, where there is one
-	Title    string    `json:"title,omitempty"`    // its prompt's beginning, told apart from others
-	Name     string    `json:"name,omitempty"`     // begins what a user is told of it: "Ralph", and which one where there are several
-	State    string    `json:"state"`              // a loop.State, or "idle"
+	// of a loop of a fleet: the worker that has it or had it last, HostFleet before; absent: it is of this machine
+	Host   string `json:"host,omitempty"`
+	Origin string `json:"origin,omitempty"` // file URI of the open folder whose repository such a loop works on, where there is one
+	Title  string `json:"title,omitempty"`  // its prompt's beginning, told apart from others
+	Name   string `json:"name,omitempty"`   // begins what a user is told of it: "Ralph", and which one where there are several
+	State  string `json:"state"`            // a loop.State, or "idle"
 	Summary
 	Live bool `json:"live"` // somebody drives it: it goes on, at once or when it is told to
 	Busy bool `json:"busy"` // an agent is at work

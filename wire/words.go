@@ -36,7 +36,8 @@ func Line(s loop.Status, problem *string, now time.Time) string {
 	if s.Pausing {
 		pausing = pausingText(max(s.Iteration, 1))
 	}
-	return stream.Plain(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), TasksText(TasksOf(s)), CostText(s.Cost, s.UnknownCosts), wallsText(s.Sandbox), aloneText(s), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
+	return stream.Plain(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), TasksText(TasksOf(s)),
+		CostText(s.Cost, s.UnknownCosts), wallsText(s.Sandbox), aloneText(s), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
 }
 
 // Activity is what a loop does right now; now is as in WaitText.
@@ -170,7 +171,8 @@ func QuestionAbout(err error) string {
 	case errors.As(err, new(*loop.AlreadyRunningError)):
 		return questionActive
 	case errors.As(err, &left):
-		return LeftSentence("here", left.Reason(), left.State.Iteration, left.State.Limits().MaxIterations, "") + " Discard it to start the new task?"
+		return LeftSentence("here", left.Reason(), left.State.Iteration, left.State.Limits().MaxIterations, "") +
+			" Discard it to start the new task?"
 	}
 	return ""
 }
@@ -216,7 +218,8 @@ func LeftRunningText(before string, pids []int) string {
 	if len(pids) == 0 {
 		return ""
 	}
-	return before + fmt.Sprintf("its agent still runs (process %s); whatever is done with the loop ends it first", strings.Trim(fmt.Sprint(pids), "[]"))
+	return before + fmt.Sprintf("its agent still runs (process %s); whatever is done with the loop ends it first",
+		strings.Trim(fmt.Sprint(pids), "[]"))
 }
 
 // HowLeft says how a loop was left behind, and why when that is known: "was
@@ -231,6 +234,7 @@ func HowLeft(reason loop.StopReason, where string) string {
 
 // SourceText says where a value comes from.
 var SourceText = map[config.Source]string{
-	config.FromStart: "the arguments of the start", config.FromEditor: "your editor's settings", config.FromPrompt: "the prompt", loop.FromState: "the state file",
+	config.FromStart: "the arguments of the start", config.FromEditor: "your editor's settings",
+	config.FromPrompt: "the prompt", loop.FromState: "the state file",
 	config.FromFolder: "the folder's " + config.Name, config.FromUser: "your " + config.UserName, config.FromDefault: "built in",
 }

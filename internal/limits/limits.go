@@ -111,7 +111,8 @@ var table = []Limit{
 		Name: Tool, Key: "tool_timeout", Wire: "toolTimeoutMs", Flag: "tool-timeout", Unit: Span, With: Silence, Seldom: true, Usual: true,
 		Default: "1h", Samples: []string{"1h", "30m", "3h"}, Zero: "a tool may be quiet for ever",
 		Usage: "how long a tool may be quiet, where that is longer than --idle-timeout; 0 is no limit",
-		Doc:   "How long an agent may print nothing while a tool of it is at work, where that is longer than `idle_timeout`. What computes isn't quiet.",
+		Doc: "How long an agent may print nothing while a tool of it is at work, where that is longer than `idle_timeout`. " +
+			"What computes isn't quiet.",
 		field: fieldOf[Duration]{
 			spans, func(l *Limits) *Duration { return (*Duration)(&l.ToolTimeout) }, func(g *Given) **Duration { return &g.ToolTimeout },
 			Duration.String, " of a quiet tool", "no limit of quiet tools",
@@ -126,16 +127,19 @@ var table = []Limit{
 			func(n int) string { return tell.Counted(n, "failure") }, " in a row", "no limit of failures",
 		},
 	}, {
-		Name: Progress, Key: "max_unchanged_iterations", Wire: "maxUnchangedIterations", Flag: "max-unchanged-iterations", Unit: Count, Seldom: true,
+		Name: Progress, Key: "max_unchanged_iterations", Wire: "maxUnchangedIterations", Flag: "max-unchanged-iterations",
+		Unit: Count, Seldom: true,
 		Default: "5", Samples: []string{"5", "10"}, Zero: "a loop may turn in circles",
 		Usage: "iterations in a row without progress; 0 is no limit",
-		Doc:   "How many iterations in a row may bring nothing new: no file changed and nothing promised, an earlier state of the files again, or a promise refuted as before.",
+		Doc: "How many iterations in a row may bring nothing new: no file changed and nothing promised, an earlier state of " +
+			"the files again, or a promise refuted as before.",
 		field: fieldOf[int]{
 			counts, func(l *Limits) *int { return &l.MaxUnchanged }, func(g *Given) **int { return &g.MaxUnchanged },
 			func(n int) string { return tell.Counted(n, "iteration") }, " without progress", "no limit of circles",
 		},
 	}, {
-		Name: Unknown, Key: "max_unknown_cost_runs", Wire: "maxUnknownCostRuns", Flag: "max-unknown-cost-runs", Unit: Count, With: Cost, Seldom: true,
+		Name: Unknown, Key: "max_unknown_cost_runs", Wire: "maxUnknownCostRuns", Flag: "max-unknown-cost-runs", Unit: Count,
+		With: Cost, Seldom: true,
 		Default: "3", Samples: []string{"3", "1"}, Zero: "the loop never pauses for that",
 		Usage: "runs in a row of unknown cost; a loop with --max-cost pauses then, and 0 is never",
 		Doc:   "How many runs in a row may be of unknown cost, where `max_cost_usd` is set; then the loop pauses, since the limit can't be kept.",

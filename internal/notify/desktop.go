@@ -24,7 +24,8 @@ func desktop(env func(string) string) (argv []string, why string) {
 	case "windows":
 		argv = []string{"powershell", "-NoProfile", "-NonInteractive", "-Command", toast}
 	case "darwin":
-		argv = []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "{title}", "{text}"}
+		argv = []string{"osascript", "-e", "on run argv", "-e",
+			"display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "{title}", "{text}"}
 	default:
 		argv = []string{"notify-send", "--app-name=ralph-lsp", "--", "{title}", "{text}"}
 		if env("DBUS_SESSION_BUS_ADDRESS") == "" {

@@ -198,7 +198,8 @@ func (t *Teller) noteOfEnd(e loop.End) (n Note, ok bool) {
 
 // discreet is an end without a word that isn't ours.
 func discreet(e loop.End) loop.End {
-	d := loop.End{Reason: e.Reason, Iterations: e.Iterations, Limit: e.Limit, Cost: e.Cost, Unknown: e.Unknown, Duration: e.Duration, Changes: e.Changes}
+	d := loop.End{Reason: e.Reason, Iterations: e.Iterations, Limit: e.Limit, Cost: e.Cost, Unknown: e.Unknown,
+		Duration: e.Duration, Changes: e.Changes}
 	if e.Verified != "" {
 		d.Verified = "by its check"
 	}

@@ -112,7 +112,8 @@ func noteRemote(was, l wire.LoopStatus, now time.Time) (n Note, about string, ok
 		return Note{Event: settings.NotifyPaused, Text: "it has paused by itself", Class: wire.ClassWarning}, about, was.Busy && !was.Pausing
 	case state == loop.StateWaiting && before != state && l.Retry != nil:
 		r := l.Retry
-		return Note{Event: settings.NotifyWaiting, Text: wire.WaitText(r.Reason, r.ResumeAt, now), Class: wire.ClassWarning}, about, r.ResumeAt.Sub(now) > longWait
+		return Note{Event: settings.NotifyWaiting, Text: wire.WaitText(r.Reason, r.ResumeAt, now), Class: wire.ClassWarning},
+			about, r.ResumeAt.Sub(now) > longWait
 	}
 	return n, "", false
 }

@@ -107,7 +107,8 @@ func (t *Teller) warnOnce(text string) {
 func questioned(q ask.Question, loopID, folder string) Questioned {
 	shown := wire.QuestionOf(q, loopID, folder)
 	out := Questioned{
-		Note:     Note{Event: settings.NotifyQuestion, LoopID: loopID, Folder: folder, Title: TitleOf(folder), Text: shown.Text, Class: shown.Class},
+		Note: Note{Event: settings.NotifyQuestion, LoopID: loopID, Folder: folder, Title: TitleOf(folder), Text: shown.Text,
+			Class: shown.Class},
 		Question: shown.Question,
 	}
 	for i, offer := range shown.Offers {
@@ -154,7 +155,8 @@ func TestReply(ctx context.Context, argv []string, folder string) (said string, 
 	ctx, cancel := context.WithTimeoutCause(ctx, testWait, errors.New("no answer within "+tell.Duration(testWait)))
 	defer cancel()
 	now := time.Now()
-	q := ask.Question{ID: "q1test", Kind: ask.Permission, Tool: "Bash", Title: "Bash echo hello", Detail: "echo hello", At: now, Until: now.Add(testWait)}
+	q := ask.Question{ID: "q1test", Kind: ask.Permission, Tool: "Bash", Title: "Bash echo hello", Detail: "echo hello",
+		At: now, Until: now.Add(testWait)}
 	a, ok, err := replyTo(ctx, argv, q, "", folder)
 	switch {
 	case ctx.Err() != nil:

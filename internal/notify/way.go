@@ -188,7 +188,8 @@ func post(ctx context.Context, address string, n Note) error {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`) // there are no lines in either
 	config := fmt.Sprintf("url = \"%s\"\ndata-binary = \"%s\"\n", quoted.Replace(address), quoted.Replace(string(body)))
 	said := &head{most: maxSaid}
-	err = run(ctx, []string{"curl", "--disable", "--silent", "--show-error", "--globoff", "--output", os.DevNull, "--write-out", "%{http_code}",
+	err = run(ctx, []string{"curl", "--disable", "--silent", "--show-error", "--globoff", "--output", os.DevNull,
+		"--write-out", "%{http_code}",
 		"--header", "Content-Type: application/json", "--user-agent", "ralph-lsp", "--config", "-"}, config, said)
 	if answer := said.String(); err == nil && !strings.HasPrefix(answer, "2") {
 		err = errors.New("the server says " + answer)

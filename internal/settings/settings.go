@@ -112,21 +112,25 @@ var table = []Setting{
 	{
 		Key: "plan", Wire: "plan", Label: "Plan", Samples: []string{"PLAN.md"},
 		Flags: []Flag{{Name: "plan", Usage: "do the tasks in `FILE`, one each iteration; - [ ] in Markdown, or a prd.json (see docs/PLANS.md)"}},
-		Doc:   "A file of tasks that the loop works through, one each iteration, until none is open: Markdown with `- [ ]` lines, or a `prd.json`. Its path is one in the folder.",
+		Doc: "A file of tasks that the loop works through, one each iteration, until none is open: Markdown with `- [ ]` " +
+			"lines, or a `prd.json`. Its path is one in the folder.",
 		Group: AboutAgent, Yields: Demands,
 		Kept:  Kept{Key: "plan", Doc: "The file of tasks that the loop works through."},
 		field: word(func(s *Said) *string { return &s.Plan }),
 	}, {
 		Key: "task", Wire: "task", Label: "Task", Samples: []string{"1"}, Seldom: true,
-		Flags: []Flag{{Name: "task", Usage: "do only this `TASK` of the plan, by its text or its number, with those below it; what comes before it isn't waited for"}},
-		Doc:   "The task of the plan that the loop does, by its text or its number, with those below it. What comes before that isn't waited for.",
+		Flags: []Flag{{Name: "task", Usage: "do only this `TASK` of the plan, by its text or its number, with those below it; " +
+			"what comes before it isn't waited for"}},
+		Doc: "The task of the plan that the loop does, by its text or its number, with those below it. What comes before " +
+			"that isn't waited for.",
 		Group: AboutAgent, Yields: Always, NoFleet: "a loop of a fleet does the whole plan",
 		Kept:  Kept{Key: "task", With: "plan", Doc: "The task of the plan that the loop does; without it, all of them."},
 		field: word(func(s *Said) *string { return &s.Task }),
 	}, {
 		Key: "workers", Wire: "workers", Label: "Workers", Default: "1", Seldom: true,
 		Flags: []Flag{{Name: "workers", Usage: "do up to so many tasks of a plan side by side, each in a checkout of its own; 1 to 8"}},
-		Doc:   "How many tasks of a plan that don't wait for each other are done side by side, 1 to 8: each by an agent of its own, in a checkout of its own.",
+		Doc: "How many tasks of a plan that don't wait for each other are done side by side, 1 to 8: each by an agent of its " +
+			"own, in a checkout of its own.",
 		Group: AboutAgent, Yields: Always,
 		Kept:  Kept{Key: "workers", With: "plan", Doc: "How many tasks of the plan are done side by side."},
 		field: fieldOf[int]{string(limits.Count), func(s *Said) *int { return &s.Workers }, limits.ParseFew, strconv.Itoa},
@@ -136,22 +140,27 @@ var table = []Setting{
 			{"live", "let the agent be told something while it works, even if nobody is at the terminal (pi, claude)", On},
 			{"no-live", "tell it only with the next run", Off},
 		},
-		Doc:    "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal.",
+		Doc: "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an " +
+			"editor or at a terminal.",
 		Yields: Never, NoFleet: "workers tell an agent with its next run", Seldom: true,
 		Group: AboutAgent, Kept: Kept{Not: "it is about who looks at the loop now"},
 		field: word(func(s *Said) *string { return &s.Live }),
 	}, {
 		Key: "permissions", Wire: "permissions", Values: []string{PermissionsAgent, PermissionsAsk}, Default: PermissionsAgent,
-		Flags:  []Flag{{Name: "permissions", Usage: "its settings decide, or you each time; only pi and claude can ask"}},
-		Doc:    "Who says what pi and claude may do. `agent`: their own settings, and nobody is asked. `ask`: you, in the editor or the terminal, before a tool runs that these don't allow.",
+		Flags: []Flag{{Name: "permissions", Usage: "its settings decide, or you each time; only pi and claude can ask"}},
+		Doc: "Who says what pi and claude may do. `agent`: their own settings, and nobody is asked. `ask`: you, in the " +
+			"editor or the terminal, before a tool runs that these don't allow.",
 		Yields: ToStricter, Editor: []string{PermissionsAsk}, // so it only asks for more
 		Kept:  Kept{Key: "permissions", Doc: "`ask` has the agents ask you for what they may do."},
 		field: word(func(s *Said) *string { return &s.Permissions }),
 	}, {
 		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit", Seldom: true,
-		Flags:  []Flag{{Name: "ask-timeout", Usage: "deny a question that has no answer after this `TIME`; 0 is never. Without it, an unwatched loop ends after 30m"}},
-		Doc:    "How long an agent waits for your answer; then it is denied. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
-		Yields: Never, Kept: Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
+		Flags: []Flag{{Name: "ask-timeout", Usage: "deny a question that has no answer after this `TIME`; 0 is never. Without " +
+			"it, an unwatched loop ends after 30m"}},
+		Doc: "How long an agent waits for your answer; then it is denied. Without this key, a loop that nobody looks at (no " +
+			"terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
+		Yields: Never, Kept: Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer " +
+			"before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
 		field: span(func(s *Said) **limits.Duration { return &s.AskTimeout }),
 	}, {
 		Key: "completion.instruct", Wire: "instruct", Default: "true", Seldom: true,
@@ -168,15 +177,20 @@ var table = []Setting{
 		field: word(func(s *Said) *string { return &s.Notes }),
 	}, {
 		Key: "sandbox.mode", Wire: "sandbox", Values: []string{Off, SandboxWorkspace}, Default: Off,
-		Flags:  []Flag{{Name: "sandbox", Usage: "walls, so that it writes only the folder; workspace lets it write the folder and little else, off what you may (see docs/SANDBOX.md)"}},
-		Doc:    "What the agents of a loop may write. `workspace`: the folder and a temporary folder; of your home they see what programs need. `off`: whatever you may.",
+		Flags: []Flag{{Name: "sandbox", Usage: "walls, so that it writes only the folder; workspace lets it write the folder " +
+			"and little else, off what you may (see docs/SANDBOX.md)"}},
+		Doc: "What the agents of a loop may write. `workspace`: the folder and a temporary folder; of your home they see " +
+			"what programs need. `off`: whatever you may.",
 		Yields: ToStricter,
-		Kept:   Kept{Key: "sandbox", Doc: "The walls around the agents; a loop that is continued has them again. `ralph-lsp resume --sandbox off` takes them away."},
-		field:  word(func(s *Said) *string { return &s.Sandbox }),
+		Kept: Kept{Key: "sandbox", Doc: "The walls around the agents; a loop that is continued has them again. `ralph-lsp " +
+			"resume --sandbox off` takes them away."},
+		field: word(func(s *Said) *string { return &s.Sandbox }),
 	}, {
 		Key: "loop.on_close", Wire: "onClose", Label: "On close", Values: []string{OnCloseKeep, OnCloseEnd}, Default: OnCloseEnd,
-		Flags:  []Flag{{Name: "on-close", Usage: "what becomes of the loop without its window; end: it ends and can be resumed, keep: it goes on alone"}},
-		Doc:    "What becomes of a loop when its editor or terminal is closed. `end`: it is interrupted, and can be resumed. `keep`: it goes on alone, with the limits that it has.",
+		Flags: []Flag{{Name: "on-close", Usage: "what becomes of the loop without its window; end: it ends and can be " +
+			"resumed, keep: it goes on alone"}},
+		Doc: "What becomes of a loop when its editor or terminal is closed. `end`: it is interrupted, and can be resumed. " +
+			"`keep`: it goes on alone, with the limits that it has.",
 		Yields: Users, Editor: []string{OnCloseKeep, OnCloseEnd}, NoFleet: "a loop of a fleet belongs to no window", Seldom: true,
 		Group: AboutShown, Kept: Kept{Not: "it is about the window that the loop has now"},
 		field: word(func(s *Said) *string { return &s.OnClose }),
@@ -186,7 +200,8 @@ var table = []Setting{
 // promise is the last row, behind those of the limits.
 var promise = Setting{
 	Key: "completion.promise", Wire: "completionPromise", Samples: []string{"DONE"}, Bounds: true,
-	Flags: []Flag{{Name: "completion-promise", Usage: "done when the agent promises `TEXT`; it does so with <promise>TEXT</promise> in its last message"}},
+	Flags: []Flag{{Name: "completion-promise", Usage: "done when the agent promises `TEXT`; it does so with " +
+		"<promise>TEXT</promise> in its last message"}},
 	Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. " +
 		"The bare word `LOOP_COMPLETE` in its last line always does.",
 	Group: AboutEnd, Yields: Never,

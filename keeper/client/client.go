@@ -75,7 +75,8 @@ type Connection struct {
 // newConnection is a connection that nothing was said on.
 func newConnection(conn io.ReadWriteCloser, log *os.File) *Connection {
 	c := &Connection{
-		told: make(chan struct{}, 1), conn: conn, log: log, over: make(chan struct{}), left: make(chan struct{}), replies: map[int]chan loop.Reply{},
+		told: make(chan struct{}, 1), conn: conn, log: log, over: make(chan struct{}), left: make(chan struct{}),
+		replies: map[int]chan loop.Reply{},
 	}
 	c.taken = sync.NewCond(&c.mu)
 	return c
@@ -413,7 +414,8 @@ func (c *Connection) End() (loop.End, error) {
 	if end != nil {
 		return *end, nil
 	}
-	if last, ok := loop.LastIn(now.Folder); ok && last.Status.LoopID == c.loopID && !last.Status.EndedAt.Before(now.StartedAt) && !loop.IsLeftIn(now.Folder, c.loopID) {
+	if last, ok := loop.LastIn(now.Folder); ok && last.Status.LoopID == c.loopID &&
+		!last.Status.EndedAt.Before(now.StartedAt) && !loop.IsLeftIn(now.Folder, c.loopID) {
 		return last, nil // it had no time to say it
 	}
 	why := "it was killed"

@@ -51,7 +51,8 @@ func start(log, conn *os.File) error {
 		return err
 	}
 	defer null.Close()
-	process, err := os.StartProcess(self, []string{Program, log.Name()}, &os.ProcAttr{Files: []*os.File{null, null, log, conn}, Sys: apart.Attributes()})
+	process, err := os.StartProcess(self, []string{Program, log.Name()},
+		&os.ProcAttr{Files: []*os.File{null, null, log, conn}, Sys: apart.Attributes()})
 	if err == nil {
 		go process.Wait() // so that nothing stays of one that ends before this process
 	}

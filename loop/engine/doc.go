@@ -12,7 +12,8 @@
 //
 // A Loop is what others see. Its engine is made of parts (parts.go), which share a core: what the loop is, and how it
 // stands. Each part is a type with a state of its own, and names the parts that it uses. events tell observers,
-// record is how the loop stands for those who don't run on its goroutine. files are the state file and the record; conversation, questions, waits and spending
+// record is how the loop stands for those who don't run on its goroutine. files are the state file and the record;
+// conversation, questions, waits and spending
 // are between the loop and its user; runs, checks and planning are about the work. The engine alone decides.
 //
 // The packages below know no Loop: they get what they need, and the engine acts on their answers. setup is what a

@@ -237,7 +237,8 @@ func (l *engine) init(s loopstate.State) {
 		Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures,
 		Begun:  l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow,
 	}
-	if p.Verification, p.Tasks = verification.Resume(l.cfg.Verification.Check, s), s.Tasks; !l.cfg.IsHandedOn() { // its user has seen to what was stuck
+	// its user has seen to what was stuck
+	if p.Verification, p.Tasks = verification.Resume(l.cfg.Verification.Check, s), s.Tasks; !l.cfg.IsHandedOn() {
 		p.Tasks.Refused = nil
 	}
 	if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {

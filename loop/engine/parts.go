@@ -205,7 +205,8 @@ func assemble(c *core) *engine {
 	l.spending = spending{core: c, ending: &l.ending, events: &l.events, waits: &l.waits}
 	l.runs = runs{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, conversation: &l.conversation}
 	l.checks = checks{
-		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs, conversation: &l.conversation, waits: &l.waits,
+		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs,
+		conversation: &l.conversation, waits: &l.waits,
 	}
 	l.planning = planning{
 		core: c, events: &l.events, questions: &l.questions, runs: &l.runs, conversation: &l.conversation, checks: &l.checks,

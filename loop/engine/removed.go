@@ -31,7 +31,8 @@ func (l *files) bringBack() (s loopstate.State, ok bool) {
 	isCleaned := l.store.IsCleaned()
 	var isNews bool
 	l.inbox.Do(func() {
-		ok = isCleaned || l.state.Verification.Checking || slices.ContainsFunc(l.state.Run.Tools.Work, func(w tooluse.Work) bool { return w.Spans(when) })
+		ok = isCleaned || l.state.Verification.Checking ||
+			slices.ContainsFunc(l.state.Run.Tools.Work, func(w tooluse.Work) bool { return w.Spans(when) })
 		isNews = ok && !l.state.BroughtBack
 		l.state.BroughtBack = l.state.BroughtBack || ok
 		s = l.state.Known

@@ -74,6 +74,7 @@ func secretsIn(args []string) []string {
 	if slices.Equal(masked, args) {
 		return nil
 	}
-	return []string{"the agent's arguments hold a secret (" + strings.Join(masked, " ") + "): they stand in the state file while the loop lasts, " +
+	return []string{"the agent's arguments hold a secret (" + strings.Join(masked, " ") +
+		"): they stand in the state file while the loop lasts, " +
 		"and any process here may read them; the agent gets your environment, which is for keys"}
 }

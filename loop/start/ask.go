@@ -73,7 +73,8 @@ func (r Resolver) fallbacks(ctx context.Context, cfg *setup.Config) error {
 			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the fallback %s is left out: %v", said.Backend, err))
 			continue
 		}
-		cfg.Fallbacks = append(cfg.Fallbacks, setup.Fallback{Role: setup.Role{Backend: agent.backend, Args: args}, Model: said.Model, On: said.On})
+		cfg.Fallbacks = append(cfg.Fallbacks, setup.Fallback{Role: setup.Role{Backend: agent.backend, Args: args},
+			Model: said.Model, On: said.On})
 	}
 	return nil
 }
@@ -93,7 +94,8 @@ func (r Resolver) talk(ctx context.Context, cfg *setup.Config) error {
 		role.Backend = role.Backend.Talking(ctx, role.Args)
 	}
 	if live == settings.On && cfg.Backend.Prompt != backends.PromptLive {
-		cfg.Warnings = append(cfg.Warnings, cfg.Backend.Name+" can't be told anything while it works (see docs/BACKENDS.md); the next run is told")
+		cfg.Warnings = append(cfg.Warnings, cfg.Backend.Name+" can't be told anything while it works (see docs/BACKENDS.md); "+
+			"the next run is told")
 	}
 	return nil
 }

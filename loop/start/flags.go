@@ -93,16 +93,19 @@ type Flag struct {
 // ownFlags are those that are in no other table.
 var ownFlags = []Flag{
 	{Name: "backend", Group: AboutAgent, Uses: toRun | ToTalk | toName, at: func(o *Options) any { return &o.Agent.Name },
-		Usage: "the `AGENT` (default: the first installed); " + strings.Join(backends.Detected(), ", ") + ", acp:NAME, one of ralph.toml, or a path to a program"},
+		Usage: "the `AGENT` (default: the first installed); " + strings.Join(backends.Detected(), ", ") +
+			", acp:NAME, one of ralph.toml, or a path to a program"},
 	{Name: "model", Group: AboutAgent, Uses: toRun, at: func(o *Options) any { return &o.Agent.Model },
 		Usage: "the agent's `MODEL`; its name in the agent's own words"},
 	{Name: "hat", Group: AboutAgent, Uses: toRun | ToTalk, at: func(o *Options) any { return &o.Agent.Hat },
 		Usage: "a `HAT` of ralph.toml: the agent's role"},
 	{Name: "backend-arg", Group: AboutAgent, Uses: toRun | ToTalk, at: func(o *Options) any { return &o.Agent.Args },
 		Usage: "an `ARGUMENT` for the agent; may be repeated"},
-	{Name: "backend-output", Group: AboutAgent, Uses: toRun, Seldom: true, Words: formats(), at: func(o *Options) any { return &o.Agent.Output },
+	{Name: "backend-output", Group: AboutAgent, Uses: toRun, Seldom: true, Words: formats(),
+		at:    func(o *Options) any { return &o.Agent.Output },
 		Usage: "the `FORMAT` that a program of your own prints: " + strings.Join(formats(), ", ") + " (default text)"},
-	{Name: "backend-prompt", Group: AboutAgent, Uses: toRun, Seldom: true, Words: prompts(), at: func(o *Options) any { return &o.Agent.Prompt },
+	{Name: "backend-prompt", Group: AboutAgent, Uses: toRun, Seldom: true, Words: prompts(),
+		at:    func(o *Options) any { return &o.Agent.Prompt },
 		Usage: "how a program of your own gets the prompt (default stdin)"},
 
 	{Name: "agent", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return &o.Steps },
@@ -119,11 +122,14 @@ var ownFlags = []Flag{
 	{Name: "no-verify", Group: AboutEnd, Uses: toRun, Seldom: true, Alone: true, at: func(o *Options) any { return &o.Check.Off },
 		Usage: "believe the promise, whatever ralph.toml says"},
 
-	{Name: "worktree", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Alone: true, at: func(o *Options) any { return (*treeFlag)(&o.Tree) },
+	{Name: "worktree", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Alone: true,
+		at:    func(o *Options) any { return (*treeFlag)(&o.Tree) },
 		Usage: "work in a git worktree; beside the repository, on a branch of its own or on `BRANCH`"},
-	{Name: "with-changes", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Seldom: true, Alone: true, at: func(o *Options) any { return &o.Tree.WithChanges },
+	{Name: "with-changes", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Seldom: true, Alone: true,
+		at:    func(o *Options) any { return &o.Tree.WithChanges },
 		Usage: "begin the worktree with the files as they are; else with the last commit"},
-	{Name: "commit", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Alone: true, at: func(o *Options) any { return &o.Tree.Commit },
+	{Name: "commit", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Alone: true,
+		at:    func(o *Options) any { return &o.Tree.Commit },
 		Usage: "commit each iteration on the worktree's branch"},
 }
 

@@ -61,7 +61,8 @@ func ParseLanding(text string) (l Landing, err error) {
 	case err != nil:
 		return l, FlagError(flags, err, "docs/WORKTREES.md has all", "")
 	case flags.NArg() > 1:
-		return l, fmt.Errorf("a landing takes one loop, not %d (%s); a message stands behind -m, in quotes", flags.NArg(), strings.Join(flags.Args(), ", "))
+		return l, fmt.Errorf("a landing takes one loop, not %d (%s); a message stands behind -m, in quotes", flags.NArg(),
+			strings.Join(flags.Args(), ", "))
 	}
 	l.Name = flags.Arg(0)
 	return l, nil

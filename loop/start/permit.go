@@ -24,7 +24,8 @@ func Permits(ctx context.Context, cfg setup.Config) []Permit {
 	b := cfg.Backend
 	_, isOwn := b.Permissions(cfg.Args)
 	about := slices.DeleteFunc([]string{b.Tools.Only, b.Tools.Deny, b.Tools.Allow}, func(flag string) bool { return flag == "" })
-	if len(b.Commands) == 0 || isOwn || cfg.Asking.On || len(cfg.Roles.Steps) > 0 || len(cfg.Roles.Hats) > 0 || backends.HasFlag(cfg.Args, about...) {
+	if len(b.Commands) == 0 || isOwn || cfg.Asking.On || len(cfg.Roles.Steps) > 0 || len(cfg.Roles.Hats) > 0 ||
+		backends.HasFlag(cfg.Args, about...) {
 		return nil
 	}
 	anything := Options{Agent: Agent{Args: b.Commands}}
@@ -33,7 +34,8 @@ func Permits(ctx context.Context, cfg setup.Config) []Permit {
 	case cfg.Sandbox.IsOn():
 		return []Permit{{"run any command behind the walls", anything}, asking}
 	case sandbox.Check(ctx, cfg.Sandbox.EngineOf()) == nil:
-		return []Permit{{"run any command behind walls: it can write this folder and little else", behind}, asking, {"run any command, as you may", anything}}
+		return []Permit{{"run any command behind walls: it can write this folder and little else", behind}, asking,
+			{"run any command, as you may", anything}}
 	}
 	return []Permit{asking, {"run any command, as you may", anything}}
 }

@@ -95,7 +95,8 @@ func PlanProblems(s config.Settings, p plan.Plan) (problems []plan.Problem) {
 			}
 		}
 		if it.Verify != "" && untrusted != nil {
-			problems = append(problems, plan.Problem{Line: it.Line, Text: fmt.Sprintf("you haven't accepted the command %q yet: a start asks you, or ralph-lsp trust", it.Verify)})
+			problems = append(problems, plan.Problem{Line: it.Line, Text: fmt.Sprintf("you haven't accepted the command %q yet: a "+
+				"start asks you, or ralph-lsp trust", it.Verify)})
 		}
 	}
 	return problems

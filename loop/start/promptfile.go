@@ -60,7 +60,8 @@ func PromptText(name string, data []byte) (string, error) {
 			return "", fmt.Errorf("%s:%d: %s", name, bad.Line, bad)
 		}
 		if i := strings.IndexByte(text, 0); i >= 0 {
-			return "", fmt.Errorf("%s:%d: there is a NUL character (byte %d of the text); save it as UTF-8", name, 1+strings.Count(text[:i], "\n"), i+1)
+			return "", fmt.Errorf("%s:%d: there is a NUL character (byte %d of the text); save it as UTF-8", name,
+				1+strings.Count(text[:i], "\n"), i+1)
 		}
 		return strings.TrimPrefix(text, "\uFEFF"), nil
 	}
@@ -115,7 +116,8 @@ type Asked struct {
 // AddFlags adds its flags to a set.
 func (a *Asked) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&a.File, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
-	f.StringVar(&a.Issue, "issue", "", "work on the issue in `FILE`, or at an address; gh or glab reads that, - is standard input. With a prompt it is context")
+	f.StringVar(&a.Issue, "issue", "", "work on the issue in `FILE`, or at an address; gh or glab reads that, - is standard "+
+		"input. With a prompt it is context")
 	AboutAgent.In(f, false, "prompt-file", "issue")
 }
 

@@ -217,7 +217,8 @@ func othersFile(folder string) []string {
 	if _, err := os.Lstat(filepath.Join(folder, config.Name)); folder == "" || isThere != nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return []string{fmt.Sprintf("the limits and hats of %s don't count here, as ralph-lsp reads %s: ralph-lsp init --from %[1]s makes one of it", theirs, config.Name)}
+	return []string{fmt.Sprintf("the limits and hats of %s don't count here, as ralph-lsp reads %s: ralph-lsp init --from "+
+		"%[1]s makes one of it", theirs, config.Name)}
 }
 
 // say sets what is said of the loop, and tells the sources of a loop that begins. One that goes on has the limits and the
@@ -260,7 +261,8 @@ func (r Resolver) argsSource(agent chosen) config.Source {
 	if len(agent.args) == 0 && len(agent.backend.Args) == 0 {
 		return config.FromDefault
 	}
-	return cmp.Or(r.Settings.Source("hats."+agent.hat+".backend.args"), r.Settings.Source("backends."+agent.backend.Name+".args"), config.FromDefault)
+	return cmp.Or(r.Settings.Source("hats."+agent.hat+".backend.args"),
+		r.Settings.Source("backends."+agent.backend.Name+".args"), config.FromDefault)
 }
 
 // first is the source of a value that the start gave, or the editor, or other.

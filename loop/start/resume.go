@@ -71,14 +71,16 @@ func (r Resolver) agentAgain(ctx context.Context, found Found) (c cast, doubt, e
 	c.args = slices.Concat(agent.args, named.Args)
 	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
 	if gone := without(found.BackendArgs, c.args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
-		c.warn("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace them; name all that it should have",
+		c.warn("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace "+
+			"them; name all that it should have",
 			strings.Join(tell.Masked(gone), " "))
 	}
 	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.BackendArgs) > 0) {
 		c.args = found.BackendArgs
 		if n := len(agent.args); n > 0 && !slices.Equal(found.BackendArgs[:min(n, len(found.BackendArgs))], agent.args) {
 			c.warn("the agent keeps the arguments that it was started with (%s), not those of the settings by now (%s); "+
-				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(tell.Masked(found.BackendArgs), " "), "none"), strings.Join(tell.Masked(agent.args), " "))
+				"to use these, name them again with --backend-arg, or start anew",
+				cmp.Or(strings.Join(tell.Masked(found.BackendArgs), " "), "none"), strings.Join(tell.Masked(agent.args), " "))
 		}
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)

@@ -230,7 +230,8 @@ func Facts(a agents.Agent) (text string) {
 	for _, f := range []struct {
 		name  string
 		value string
-	}{{"permission mode ", a.Mode}, {"model ", a.Model}, {"tools ", strings.Join(a.Tools, ", ")}, {"without ", strings.Join(a.Denied, ", ")}} { // a line may be cut
+		// a line may be cut
+	}{{"permission mode ", a.Mode}, {"model ", a.Model}, {"tools ", strings.Join(a.Tools, ", ")}, {"without ", strings.Join(a.Denied, ", ")}} {
 		if f.value != "" {
 			text += " · " + f.name + f.value
 		}

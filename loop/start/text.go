@@ -275,7 +275,8 @@ func FromWords(words []string) (Request, error) {
 // also one that begins with a command, but a command and nothing else is a mistake.
 func CheckFile(name, prompt string) error {
 	if word := SlashOf(prompt); word != "" && strings.TrimSpace(prompt) == string(word) {
-		return fmt.Errorf("%s says %s and nothing else, which is a command and no task for an agent; write into it what the agent should do", name, word)
+		return fmt.Errorf("%s says %s and nothing else, which is a command and no task for an agent; write into it what the "+
+			"agent should do", name, word)
 	}
 	return nil
 }

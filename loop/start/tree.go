@@ -61,7 +61,8 @@ func (t Tree) check() error {
 
 // options are those of the tree that a loop would have.
 func (t Tree) options(cfg setup.Config, s config.Worktree) worktree.Options {
-	return worktree.Options{Folder: cfg.Folder, Title: history.Title(cfg.Prompt), Branch: t.Branch, WithChanges: t.WithChanges, Commit: t.Commit, Place: s.Place, Hidden: cfg.Sandbox.HiddenIn(cfg.Folder)}
+	return worktree.Options{Folder: cfg.Folder, Title: history.Title(cfg.Prompt), Branch: t.Branch, WithChanges: t.WithChanges,
+		Commit: t.Commit, Place: s.Place, Hidden: cfg.Sandbox.HiddenIn(cfg.Folder)}
 }
 
 // Preview says which tree a loop would get. Nothing is made.
@@ -148,7 +149,8 @@ func (e *SetupError) Words() string {
 }
 
 func (e *SetupError) Error() string {
-	return "the worktree couldn't be set up: " + e.Words() + "; nothing was started, and the worktree is gone. Mend [worktree] setup in " + config.Name + ", or start without --worktree"
+	return "the worktree couldn't be set up: " + e.Words() + "; nothing was started, and the worktree is gone. Mend " +
+		"[worktree] setup in " + config.Name + ", or start without --worktree"
 }
 
 // oneAtATime lets only one goroutine write.

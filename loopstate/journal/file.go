@@ -279,7 +279,8 @@ func (r *Reader) open() (*os.File, error) {
 	switch {
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR): // where nothing is kept, the state folder is no folder
 	case r.session != "":
-		err = fmt.Errorf("what the loop told isn't kept here any more (%w); for its conversation: pi --session %s", fs.ErrNotExist, tell.ShellWord(r.session))
+		err = fmt.Errorf("what the loop told isn't kept here any more (%w); for its conversation: pi --session %s",
+			fs.ErrNotExist, tell.ShellWord(r.session))
 	default:
 		err = fmt.Errorf("what the loop told isn't kept here (%w at %s); ralph-lsp status says how it stands", fs.ErrNotExist, at.Path)
 	}

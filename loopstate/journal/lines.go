@@ -57,7 +57,8 @@ func (l *unwritten) addText(kind, messageID, parent, delta string) {
 		}
 		if !goesOn { // else each piece would cost the garbage collector three looks
 			t.kind, t.messageID, t.parent = kind, messageID, parent
-			head, err := l.encoder.Encode(wire.Chunk{SessionUpdate: kind, MessageID: messageID, ParentToolCallID: parent, Content: wire.TextContent{Type: "text"}}, false)
+			head, err := l.encoder.Encode(wire.Chunk{SessionUpdate: kind, MessageID: messageID, ParentToolCallID: parent,
+				Content: wire.TextContent{Type: "text"}}, false)
 			if err != nil {
 				return // texts always can be encoded
 			}

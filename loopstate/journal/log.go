@@ -334,7 +334,8 @@ func (l *Log) source() (s source, over bool, done func(), err error) {
 			from.file.Close()
 		}
 	}
-	return source{ReaderAt: &from, name: l.name, first: l.first, end: l.end(), ours: l.begun, lostFrom: l.onDisk, lostTo: l.from}, l.over, done, nil
+	return source{ReaderAt: &from, name: l.name, first: l.first, end: l.end(), ours: l.begun, lostFrom: l.onDisk,
+		lostTo: l.from}, l.over, done, nil
 }
 
 // reading reads a log: the file from a place on, and the rest from memory.

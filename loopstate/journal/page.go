@@ -204,7 +204,8 @@ func (p *Pager) takeUpdate(kind string, l line) bool {
 		p.text.WriteString(chunk.Content.Text)
 	}
 	p.bytes += len(l.update)
-	p.page.Items = append(p.page.Items, Item{JSON: bytes.Clone(l.update), Text: isText || kind == wire.KindDiscard, Iteration: l.iteration, At: l.at})
+	p.page.Items = append(p.page.Items, Item{JSON: bytes.Clone(l.update), Text: isText || kind == wire.KindDiscard,
+		Iteration: l.iteration, At: l.at})
 	return true
 }
 
@@ -226,7 +227,8 @@ func (p *Pager) Page() Page {
 // is an item of its own, ok for one that has to wait.
 func (p *Pager) join(c wire.Chunk, l line) (done, ok bool) {
 	n := len(p.page.Items)
-	goesOn := p.isText && c.SessionUpdate == p.last.SessionUpdate && c.MessageID == p.last.MessageID && c.ParentToolCallID == p.last.ParentToolCallID &&
+	goesOn := p.isText && c.SessionUpdate == p.last.SessionUpdate && c.MessageID == p.last.MessageID &&
+		c.ParentToolCallID == p.last.ParentToolCallID &&
 		l.iteration == p.page.Items[n-1].Iteration && p.text.Len()+len(c.Content.Text) <= wire.MaxText
 	switch {
 	case !goesOn:

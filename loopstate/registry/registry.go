@@ -114,7 +114,8 @@ type LaterError struct{ Path string }
 
 // Error says what to do.
 func (e *LaterError) Error() string {
-	return fmt.Sprintf("what the loop counts is in %s, which a later version of ralph-lsp has written: update this one; nothing was changed", e.Path)
+	return fmt.Sprintf("what the loop counts is in %s, which a later version of ralph-lsp has written: update this one; "+
+		"nothing was changed", e.Path)
 }
 
 // Get is the loop with an id in a folder; ok is false where nothing is known of it. The error is a *LaterError.

@@ -83,8 +83,11 @@ func init() { // as they and what they call name each other
 		}
 	}
 	methods = map[string]func(*client, json.RawMessage, params) *rpc.Error{
-		"subscribe":                           (*client).subscribe,
-		"unsubscribe":                         func(c *client, _ json.RawMessage, p params) *rpc.Error { delete(c.channels, p.Channel); return nil },
+		"subscribe": (*client).subscribe,
+		"unsubscribe": func(c *client, _ json.RawMessage, p params) *rpc.Error {
+			delete(c.channels, p.Channel)
+			return nil
+		},
 		"dispatchAction":                      (*client).dispatch,
 		"listSessions":                        (*client).listSessions,
 		"createSession":                       (*client).createSession,

@@ -144,7 +144,8 @@ func (d *Documents) stateFindings(doc *document) []finding {
 	text := doc.text
 	front, _ := loopstate.FrontOf(text)
 	if size := front.End - front.Start; size > maxFrontMatter {
-		message := fmt.Sprintf("the front matter has %d bytes, more than %d; is a line of \"---\" missing above the prompt?", size, maxFrontMatter)
+		message := fmt.Sprintf("the front matter has %d bytes, more than %d; is a line of \"---\" missing above the prompt?",
+			size, maxFrontMatter)
 		return []finding{{end: front.Start, severity: protocol.DiagnosticSeverityError, message: message}}
 	}
 	var found []finding

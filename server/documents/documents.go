@@ -324,7 +324,8 @@ func (d *Documents) show(doc *document, loopChanged bool) {
 		if loopChanged && d.wasShown(doc.uri, methodRefreshDiagnostic) != summary(d.diagnostics(doc)) {
 			d.refresh[methodRefreshDiagnostic].ask(d.ed.Client().DiagnosticRefresh)
 		}
-	} else if found := d.diagnostics(doc); !(doc.kind == planDoc && len(found) == 0 && d.wasShown(doc.uri, methodPublish) == "") && d.isNews(doc.uri, methodPublish, fmt.Sprint(doc.version, summary(found))) {
+	} else if found := d.diagnostics(doc); !(doc.kind == planDoc && len(found) == 0 &&
+		d.wasShown(doc.uri, methodPublish) == "") && d.isNews(doc.uri, methodPublish, fmt.Sprint(doc.version, summary(found))) {
 		Publish(d.ed, protocol.PublishDiagnosticsParams{
 			URI: doc.uri, Version: protocol.NewOptional(doc.version), Diagnostics: found,
 		})

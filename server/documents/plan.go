@@ -119,7 +119,8 @@ func (v planView) lenses(canStart bool) (lenses []protocol.CodeLens) {
 			}
 		case !it.IsGroup():
 			if text != "" {
-				add(text, wire.CommandChanges, wire.ChangesParams{LoopParams: wire.LoopParams{LoopID: v.Loop.LoopID, Folder: wire.FileURI(v.folder)}, From: n - 1, To: &n, Show: true})
+				add(text, wire.CommandChanges, wire.ChangesParams{
+					LoopParams: wire.LoopParams{LoopID: v.Loop.LoopID, Folder: wire.FileURI(v.folder)}, From: n - 1, To: &n, Show: true})
 			}
 			add("Open again", wire.CommandMark, mark)
 		}
@@ -133,7 +134,8 @@ func (v planView) deed(it plan.Item) (text string, iteration int) {
 	if !ok || !v.IsDone(it) {
 		return "", 0
 	}
-	return wire.JoinFacts(fmt.Sprintf("done in iteration %d", deed.Iteration), cmp.Or(it.Agent, v.Loop.Session.Backend), wire.CostText(deed.Cost, 0)), deed.Iteration
+	return wire.JoinFacts(fmt.Sprintf("done in iteration %d", deed.Iteration), cmp.Or(it.Agent, v.Loop.Session.Backend),
+		wire.CostText(deed.Cost, 0)), deed.Iteration
 }
 
 // Mark has the editor change a task's box, so that its user can undo that there.
@@ -176,7 +178,8 @@ func (v planView) findings() (found []finding) {
 	}
 	for _, it := range v.Items {
 		if it.Verify != "" && v.Loop.Plan != "" && !v.Loop.State.Over() && !slices.Contains(v.Loop.Tasks.Accepted, it.Verify) {
-			add(protocol.DiagnosticSeverityInformation, it.Line, fmt.Sprintf("the loop doesn't run %q yet: it asks you about a check that it finds behind an iteration", it.Verify))
+			add(protocol.DiagnosticSeverityInformation, it.Line, fmt.Sprintf("the loop doesn't run %q yet: it asks you about a "+
+				"check that it finds behind an iteration", it.Verify))
 		}
 	}
 	return found

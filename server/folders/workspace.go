@@ -167,7 +167,8 @@ func (w *Workspace) FolderPath(uri string) (string, error) {
 	case 1:
 		return open[0], nil
 	}
-	return "", &wire.Failure{Reason: wire.ReasonNoFolder, Err: errors.New("several folders are open: name one"), Data: map[string]any{"folders": uris(open)}}
+	return "", &wire.Failure{Reason: wire.ReasonNoFolder, Err: errors.New("several folders are open: name one"),
+		Data: map[string]any{"folders": uris(open)}}
 }
 
 // Open lists the folders that the editor has open.

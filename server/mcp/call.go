@@ -107,7 +107,8 @@ func (c *call) look(folders ...string) {
 		case len(result.Offers) == 0:
 			c.tell(result.Text, false)
 		case !c.can.hasForms():
-			c.fail("Nothing was done: only the user may say so, and this client can't ask them (it has no elicitation). They can do it in a terminal, in the project's folder: " + byHand[c.Name])
+			c.fail("Nothing was done: only the user may say so, and this client can't ask them (it has no elicitation). They can " +
+				"do it in a terminal, in the project's folder: " + byHand[c.Name])
 		default:
 			c.confirm(result)
 		}
@@ -125,7 +126,8 @@ func (c *call) confirm(asked answers.ToolResult) {
 	offer := asked.Offers[0]
 	form := map[string]any{"mode": "form", "message": asked.Title + "\n\n" + asked.Text, "requestedSchema": map[string]any{
 		"type": "object", "required": []string{"answer"},
-		"properties": map[string]any{"answer": map[string]any{"type": "string", "title": asked.Title, "enum": []string{notNow, offer.Title}, "default": notNow}},
+		"properties": map[string]any{"answer": map[string]any{"type": "string", "title": asked.Title,
+			"enum": []string{notNow, offer.Title}, "default": notNow}},
 	}}
 	c.ask("elicitation/create", form, func(said json.RawMessage, err *rpc.Error) {
 		var p struct {

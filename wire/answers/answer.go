@@ -36,7 +36,8 @@ func AnswerOf(result any) wire.Said {
 	case PromptsResult:
 		return listed("no loop was started here yet", "prompt", r.Prompts, func(p PastPrompt) string { return p.Title })
 	case ChangesResult:
-		return wire.Said{Text: withRows(r.Text, r.Files, func(f ChangedFile) string { return wire.OneLine(f.Path) + " " + f.Text }), Class: r.Class}
+		return wire.Said{Text: withRows(r.Text, r.Files,
+			func(f ChangedFile) string { return wire.OneLine(f.Path) + " " + f.Text }), Class: r.Class}
 	case UndoResult:
 		return wire.Said{Text: withRows(r.Text, r.Refused, func(f RefusedFile) string { return f.Text }), Class: r.Class}
 	case LandResult:

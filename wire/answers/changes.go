@@ -62,7 +62,8 @@ const MaxChangedFiles = 5000
 // ChangesOf is a page of what changed: the files behind the path after.
 func ChangesOf(p wire.ChangesParams, folder string, files []changes.File, iterations []changes.Iteration) ChangesResult {
 	sum := changes.Sum(files)
-	r := ChangesResult{Folder: wire.FileURI(folder), From: p.From, To: p.To, Files: []ChangedFile{}, Text: SumText(sum), Class: wire.ClassInfo, Iterations: []ChangedIteration{}}
+	r := ChangesResult{Folder: wire.FileURI(folder), From: p.From, To: p.To, Files: []ChangedFile{}, Text: SumText(sum),
+		Class: wire.ClassInfo, Iterations: []ChangedIteration{}}
 	begun := p.After == ""
 	for _, f := range files {
 		if f.Kept {
@@ -289,7 +290,8 @@ func UndoneBy(p UndoParams, done changes.Undone) UndoResult {
 func UndoneOf(done changes.Undone, verb string) UndoResult {
 	r := UndoResult{Undone: pathTexts(done.Paths), Refused: []RefusedFile{}, Class: wire.ClassOK}
 	for _, f := range done.Refused {
-		r.Refused = append(r.Refused, RefusedFile{Path: PathText(f.Path), Reason: f.Reason, Text: wire.OneLine(PathText(f.Path)) + " is left as it is: " + wire.OneLine(f.Reason)})
+		r.Refused = append(r.Refused, RefusedFile{Path: PathText(f.Path), Reason: f.Reason,
+			Text: wire.OneLine(PathText(f.Path)) + " is left as it is: " + wire.OneLine(f.Reason)})
 	}
 	var said []string
 	say := func(n int, one, more string) {

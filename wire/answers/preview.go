@@ -224,7 +224,8 @@ func (p preview) hooks() string {
 	case !known:
 		return ""
 	case run && len(p.cfg.Backend.Hooks.Off) > 0:
-		return "yours, the folder's and those of plugins run in each iteration, unless your " + strings.Join(p.cfg.Backend.Hooks.By, ", ") + " says otherwise"
+		return "yours, the folder's and those of plugins run in each iteration, unless your " +
+			strings.Join(p.cfg.Backend.Hooks.By, ", ") + " says otherwise"
 	case run:
 		return "yours, the folder's and those of plugins run in each iteration"
 	}

@@ -128,7 +128,8 @@ type AgentInfo struct {
 // AgentOf tells of an agent what was found of it on this machine.
 func AgentOf(p backends.Probe) AgentInfo {
 	b := p.Backend
-	info := AgentInfo{Name: b.Name, Version: p.Number(), Path: stream.Plain(p.Path), Installed: p.Path != "", TakesModel: b.ModelFlag != "", Install: b.Install, Class: wire.ClassOK}
+	info := AgentInfo{Name: b.Name, Version: p.Number(), Path: stream.Plain(p.Path), Installed: p.Path != "",
+		TakesModel: b.ModelFlag != "", Install: b.Install, Class: wire.ClassOK}
 	info.Text = wire.SessionText(stream.SessionStart{Backend: b.Name, Version: info.Version})
 	switch {
 	case !info.Installed:

@@ -55,7 +55,8 @@ func (r Review) Lenses() (lenses []wire.Command) {
 func (r Review) Actions() (actions []wire.Command) {
 	const most = 3
 	for _, it := range slices.Backward(r.Iterations[max(len(r.Iterations)-most, 0):]) {
-		undo := wire.Command{Title: fmt.Sprintf("Undo iteration %d", it.Iteration), Command: wire.CommandUndo, Arguments: []any{UndoParams{LoopParams: r.Loop, Iteration: it.Iteration}}}
+		undo := wire.Command{Title: fmt.Sprintf("Undo iteration %d", it.Iteration), Command: wire.CommandUndo,
+			Arguments: []any{UndoParams{LoopParams: r.Loop, Iteration: it.Iteration}}}
 		actions = append(actions, r.show(fmt.Sprintf("Show what iteration %d changed", it.Iteration), it.Iteration), undo)
 	}
 	if r.CanRedo {

@@ -72,16 +72,25 @@ func Tools() []Tool {
 		return text("Which loop, as ralph_status names it; without it " + without + ".")
 	}
 	all := []Tool{
-		{Name: ToolStart, Title: "Start a Ralph Loop", Description: "Starts a Ralph loop in an open folder: a coding agent gets the same prompt again and again, each time with a fresh context, until it says the completion promise or a limit is reached. The user sees what would run, and agrees first. It goes on in the background; ralph_status tells how it does.", InputSchema: object(map[string]any{
+		{Name: ToolStart, Title: "Start a Ralph Loop", Description: "Starts a Ralph loop in an open folder: a coding agent " +
+			"gets the same prompt again and again, each time with a fresh context, until it says the completion promise or a " +
+			"limit is reached. The user sees what would run, and agrees first. It goes on in the background; ralph_status tells " +
+			"how it does.", InputSchema: object(map[string]any{
 			"prompt":            text("What each run of the agent is told: the task, how it is checked, and when the promise may be made."),
 			"maxIterations":     map[string]any{"type": "integer", "minimum": 1, "description": "How many runs there may be."},
 			"completionPromise": text("The words that end the loop when the agent says <promise>WORDS</promise>."),
 			"verify":            text("A shell command that must succeed before a promise counts, such as the project's tests."),
 			"folder":            text("In which open folder, by its path, where there are several."),
 		}, "prompt")},
-		{Name: ToolStatus, Title: "Status of Ralph Loops", Description: "Tells of the Ralph loops of the open folders: what each does now, its iteration, cost, limits, questions, and how it ended.", InputSchema: object(map[string]any{"loopId": loop("all of them")})},
-		{Name: ToolSteer, Title: "Steer a Ralph Loop", Description: "Tells the agent of a running Ralph loop something that it should know. The user agrees first.", InputSchema: object(map[string]any{"text": text("What the agent is told."), "loopId": loop("the one that runs")}, "text")},
-		{Name: ToolChanges, Title: "Changes of a Ralph Loop", Description: "Lists the files that a Ralph loop changed, with how many lines.", InputSchema: object(map[string]any{"loopId": loop("the one that runs, else the last")})},
+		{Name: ToolStatus, Title: "Status of Ralph Loops", Description: "Tells of the Ralph loops of the open folders: what " +
+			"each does now, its iteration, cost, limits, questions, and how it ended.",
+			InputSchema: object(map[string]any{"loopId": loop("all of them")})},
+		{Name: ToolSteer, Title: "Steer a Ralph Loop", Description: "Tells the agent of a running Ralph loop something that it " +
+			"should know. The user agrees first.", InputSchema: object(
+			map[string]any{"text": text("What the agent is told."), "loopId": loop("the one that runs")}, "text")},
+		{Name: ToolChanges, Title: "Changes of a Ralph Loop",
+			Description: "Lists the files that a Ralph loop changed, with how many lines.",
+			InputSchema: object(map[string]any{"loopId": loop("the one that runs, else the last")})},
 	}
 	for i := range all {
 		all[i].Annotations.ReadOnlyHint = all[i].Name == ToolStatus || all[i].Name == ToolChanges

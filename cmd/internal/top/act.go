@@ -28,7 +28,8 @@ type binding struct {
 func bindings() []binding {
 	return []binding{
 		{"a", "answer", []string{wire.CanAnswer}, "what an agent asks: shows all of it, and what can be answered", (*model).answer},
-		{"s", "steer", []string{wire.CanSteer}, "tells it something, each run from now on (--once: one run; --forget N: takes it back)", (*model).steer},
+		{"s", "steer", []string{wire.CanSteer}, "tells it something, each run from now on (--once: one run; --forget N: takes " +
+			"it back)", (*model).steer},
 		{"p", "pause", []string{wire.CanPause}, "stops behind this iteration", command("pause")},
 		{"r", "resume", []string{wire.CanResume}, "goes on, or tries again now; an ended loop goes on alone", command("resume", "--detach")},
 		{"e", "next", []string{wire.CanNext}, "ends this iteration and begins the next", command("next")},
@@ -144,7 +145,8 @@ func (m *model) answer(s loop.Status) []effect {
 	}
 	typed := func(words ...string) func() []effect {
 		return func() []effect {
-			m.input = &input{ask: strings.Join(append(words, "with: "), " "), done: func(text string) []effect { return reply(append(words, text)...) }}
+			m.input = &input{ask: strings.Join(append(words, "with: "), " "),
+				done: func(text string) []effect { return reply(append(words, text)...) }}
 			return nil
 		}
 	}
@@ -172,7 +174,8 @@ func (m *model) changes(s loop.Status) []effect {
 			return saidMsg(m.run(args...)) // the command has the words for it
 		}
 		shown := newTree(found)
-		return page{title: title + ": " + answers.SumText(changes.Sum(found.files)), tree: shown, text: shown.hunks(context.Background(), shown.files[0])}
+		return page{title: title + ": " + answers.SumText(changes.Sum(found.files)), tree: shown,
+			text: shown.hunks(context.Background(), shown.files[0])}
 	})
 }
 
@@ -188,7 +191,8 @@ func (m *model) undo(s loop.Status) []effect {
 				if would.isError && !strings.Contains(would.text, "\n") {
 					return saidMsg(would)
 				}
-				return choice{title: title + "?", detail: would.text, rows: []option{{"Leave Them", nil}, {"Take Them Back", func() []effect { return m.runs(args...) }}}}
+				return choice{title: title + "?", detail: would.text,
+					rows: []option{{"Leave Them", nil}, {"Take Them Back", func() []effect { return m.runs(args...) }}}}
 			})
 		}})
 	}

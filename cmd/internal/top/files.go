@@ -105,7 +105,8 @@ func (t *tree) hunks(ctx context.Context, f changes.File) string {
 }
 
 func isHead(line string) bool {
-	return slices.ContainsFunc([]string{"diff --git ", "index ", "--- ", "+++ "}, func(begin string) bool { return strings.HasPrefix(line, begin) })
+	return slices.ContainsFunc([]string{"diff --git ", "index ", "--- ", "+++ "},
+		func(begin string) bool { return strings.HasPrefix(line, begin) })
 }
 
 // choose goes to another file, and reads it in place of the one before.

@@ -60,7 +60,8 @@ func (l *listing) indexOf(id string) int {
 
 // passes says whether a loop has the text of the filter in its id, its folder, its title or in how it stands.
 func (l *listing) passes(st loop.Status) bool {
-	return l.filter == "" || slices.ContainsFunc([]string{st.LoopID, st.Folder, terminal.TitleOf(st), l.standOf(st)}, func(of string) bool { return isIn(of, l.filter) })
+	return l.filter == "" || slices.ContainsFunc([]string{st.LoopID, st.Folder, terminal.TitleOf(st), l.standOf(st)},
+		func(of string) bool { return isIn(of, l.filter) })
 }
 
 func (l *listing) standOf(st loop.Status) string { return terminal.Line(wire.StandText(st, l.now())) }

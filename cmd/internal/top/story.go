@@ -155,7 +155,8 @@ func (s source) find(ctx context.Context, text string) message {
 	found := foundMsg{gen: s.gen, text: text}
 	s.pages(ctx, s.story(), "", func(piece told) bool {
 		n := len(found.iterations)
-		if isNew := n == 0 || found.iterations[n-1] != piece.iteration; isNew && slices.ContainsFunc(piece.lines, func(line string) bool { return isIn(line, text) }) {
+		if isNew := n == 0 || found.iterations[n-1] != piece.iteration; isNew &&
+			slices.ContainsFunc(piece.lines, func(line string) bool { return isIn(line, text) }) {
 			found.iterations = append(found.iterations, piece.iteration)
 		}
 		return true
@@ -192,7 +193,8 @@ type teller struct {
 
 func (s source) teller() *teller {
 	t := &teller{width: s.width}
-	t.Style = terminal.New(terminal.Pretty, terminal.Config{Out: &t.out, Notes: &t.out, Palette: s.palette, Width: func() int { return s.width }})
+	t.Style = terminal.New(terminal.Pretty, terminal.Config{Out: &t.out, Notes: &t.out, Palette: s.palette,
+		Width: func() int { return s.width }})
 	return t
 }
 

@@ -37,7 +37,8 @@ const (
 )
 
 // errNoScreen says what there is instead.
-var errNoScreen = errors.New("top needs a terminal that can draw; ralph-lsp status --all lists the loops, ralph-lsp watch shows one, and ralph-lsp top --plain prints what changes")
+var errNoScreen = errors.New("top needs a terminal that can draw; ralph-lsp status --all lists the loops, ralph-lsp " +
+	"watch shows one, and ralph-lsp top --plain prints what changes")
 
 // New is the command. execute runs a command line of the program and returns its exit code.
 func New(execute func(args []string, out io.Writer) int) *cobra.Command {

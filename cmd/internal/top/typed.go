@@ -130,7 +130,8 @@ func (m *model) chooses(c *choice, k key) []effect {
 // turned is where a text is shown from, behind a key. Its picture knows where it ends.
 func (m *model) turned(top int, k key) int {
 	half := m.height / 2
-	by := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -half, "pgdown": half, " ": half, "home": -top, "g": -top, "end": maxPrinted, "G": maxPrinted}
+	by := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -half, "pgdown": half, " ": half, "home": -top,
+		"g": -top, "end": maxPrinted, "G": maxPrinted}
 	return max(top+by[k.name], 0)
 }
 

@@ -76,7 +76,8 @@ func In(ctx context.Context) *Spare {
 }
 
 // Begin has a keeper begin a loop, unless a signal comes before.
-func Begin(spare *Spare, cfg setup.Config, hello client.Hello, caught <-chan os.Signal, prepare func(*client.Connection)) (*client.Connection, error) {
+func Begin(spare *Spare, cfg setup.Config, hello client.Hello, caught <-chan os.Signal,
+	prepare func(*client.Connection)) (*client.Connection, error) {
 	data, err := cfg.Encode()
 	if err != nil {
 		return nil, err
@@ -167,7 +168,8 @@ func (w *Window) Wait() (loop.End, error) {
 		}
 	}
 	now := w.Status()
-	return loop.End{Reason: why, Iterations: now.Iteration, Cost: now.Cost, Unknown: now.UnknownCosts, Tokens: now.Tokens, Duration: stream.Duration(now.Elapsed), Status: now}, nil
+	return loop.End{Reason: why, Iterations: now.Iteration, Cost: now.Cost, Unknown: now.UnknownCosts, Tokens: now.Tokens,
+		Duration: stream.Duration(now.Elapsed), Status: now}, nil
 }
 
 // openingPatience is how long the first iteration may take to begin until nobody waits for warnings any more.

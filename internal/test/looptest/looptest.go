@@ -37,8 +37,9 @@ type Loops struct {
 // New makes some that nothing is known of.
 func New() *Loops {
 	return &Loops{
-		Asked: make(chan string, 1000), Errors: map[string]error{}, Texts: map[string]string{}, Before: map[string]func(){}, Stories: map[string][]string{},
-		loops: map[string]*Loop{},
+		Asked: make(chan string, 1000), Errors: map[string]error{}, Texts: map[string]string{}, Before: map[string]func(){},
+		Stories: map[string][]string{},
+		loops:   map[string]*Loop{},
 	}
 }
 

@@ -179,7 +179,8 @@ func (p *Policy) reach(r judge.Report, now time.Time) string {
 	switch since := p.outage; {
 	case r.Unreached && since.IsZero():
 		p.outage = began
-		return "the provider can't be reached since " + began.Local().Format("15:04") + ", so the loop waits for the network; that counts for no limit"
+		return "the provider can't be reached since " + began.Local().Format("15:04") +
+			", so the loop waits for the network; that counts for no limit"
 	case !r.Unreached && !since.IsZero():
 		p.outage = time.Time{}
 		return "the provider is reached again, after " + tell.Elapsed(began.Sub(since))

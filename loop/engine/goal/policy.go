@@ -119,7 +119,8 @@ func (p *Policy) Goal(now loop.Status) (goal loop.Goal, ok bool) {
 	p.isTold = true
 	cfg := p.cfg
 	goal = loop.Goal{
-		Promise: now.Promise, Plan: cfg.PlanGoal(), Besides: cfg.Verification.Check.Besides(), Suggested: cfg.Verification.Suggested.Command, Money: cfg.Budget.Text(),
+		Promise: now.Promise, Plan: cfg.PlanGoal(), Besides: cfg.Verification.Check.Besides(),
+		Suggested: cfg.Verification.Suggested.Command, Money: cfg.Budget.Text(),
 	}
 	if now.Promise != "" {
 		goal.From = cfg.PromiseSource()

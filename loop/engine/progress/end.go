@@ -51,7 +51,8 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 
 // facts are those from which is told what keeps the loop from being done.
 func (p *State) facts() loop.Facts {
-	return loop.Facts{Promise: p.Status.Promise, Tasks: p.Tasks, Account: p.Met, Refuted: p.Counts.Refuted, Refutation: p.Verification.Refutation}
+	return loop.Facts{Promise: p.Status.Promise, Tasks: p.Tasks, Account: p.Met, Refuted: p.Counts.Refuted,
+		Refutation: p.Verification.Refutation}
 }
 
 // Stagnated is how a loop ends that makes no progress, after words for that.
@@ -75,7 +76,8 @@ func withCause(words, between, cause string) string {
 func (p *State) unansweredText() string {
 	switch n := len(p.Unanswered); {
 	case p.Verification.Unchecked != "" && p.Verification.Promised != "":
-		return loop.OneLine(fmt.Sprintf("what the agent promised (%s) could not be verified: %s", p.Verification.Promised, p.Verification.Unchecked))
+		return loop.OneLine(fmt.Sprintf("what the agent promised (%s) could not be verified: %s", p.Verification.Promised,
+			p.Verification.Unchecked))
 	case p.Verification.Unchecked != "":
 		return loop.OneLine("it could not be verified: " + p.Verification.Unchecked)
 	case p.Unpriced > 0:

@@ -54,6 +54,7 @@ func Task(p plan.Plan, it plan.Item, checks, isOne bool) string {
 
 // Checkout tells an agent that it works beside others.
 func Checkout(dir string) string {
-	return "You work in " + dir + ", a checkout of your own: other agents do other tasks of the plan at the same time, each in its own. Change nothing outside of it. " +
+	return "You work in " + dir + ", a checkout of your own: other agents do other tasks of the plan at the same time, each " +
+		"in its own. Change nothing outside of it. " +
 		"When you have ended, the files that you have changed there are merged into the loop's folder; commits, branches and stashes are not."
 }

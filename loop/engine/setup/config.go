@@ -186,7 +186,8 @@ func (c Config) Describe(s *loopstate.State) {
 }
 
 // WallsOffer is said once in a user's life.
-const WallsOffer = "this agent may write and read whatever you may; a sandbox keeps it in the loop's folder and hides your keys (said this once, see docs/SANDBOX.md)"
+const WallsOffer = "this agent may write and read whatever you may; a sandbox keeps it in the loop's folder and hides " +
+	"your keys (said this once, see docs/SANDBOX.md)"
 
 // GateCall is a gate as the tool that runs.
 func GateCall(check verify.Check, g verify.Gate) stream.ToolCall {

@@ -17,7 +17,8 @@ import (
 // not yet, as far as that is known before it begins.
 func (c Config) Doubts() (doubts []string) {
 	if yet, err := c.Verification.Check.Find(c.Folder); yet != "" && err == nil && !c.SetUp {
-		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s, which verifies, isn't in the folder or can't be executed: until it can, no promise is verified", yet)))
+		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s, which verifies, isn't in the folder or can't be executed: until "+
+			"it can, no promise is verified", yet)))
 	}
 	if names := c.uncounted(); (c.Limits.MaxCostUSD > 0 || c.Budget.Limits.IsSet()) && len(names) > 0 {
 		verb := "doesn't"
@@ -28,7 +29,8 @@ func (c Config) Doubts() (doubts []string) {
 		if c.Limits.MaxCostUSD == 0 {
 			what = "your budget"
 		}
-		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s %s tell what a run costs, so %s can't be enforced", strings.Join(names, ", "), verb, what)))
+		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s %s tell what a run costs, so %s can't be enforced",
+			strings.Join(names, ", "), verb, what)))
 	}
 	if p, err := c.ReadPlan(); c.Said.Plan != "" && err == nil {
 		faults := p.Faults()

@@ -41,7 +41,8 @@ func (c Config) HandsOver() bool { return c.Ring() != nil }
 func (c Config) CheckReading() error {
 	for _, r := range c.Roles.Hats {
 		if r.ReadOnly && c.Storage.Changes.Keep == 0 {
-			return fmt.Errorf("the hat %s is read_only, and nobody would see what it changes: there are no snapshots (changes.keep is 0); set one of them otherwise", r.Name)
+			return fmt.Errorf("the hat %s is read_only, and nobody would see what it changes: there are no snapshots "+
+				"(changes.keep is 0); set one of them otherwise", r.Name)
 		}
 	}
 	return nil
@@ -150,5 +151,6 @@ func (c Config) FallbackText(who int, until time.Time) string {
 
 // Account names the account that the loop's agent asks.
 func (c Config) Account() string {
-	return limited.Account(slices.Concat(os.Environ(), c.Backend.Env), append([]string{c.Backend.Name, c.Backend.Command, c.Model}, c.Args...)...)
+	return limited.Account(slices.Concat(os.Environ(), c.Backend.Env),
+		append([]string{c.Backend.Name, c.Backend.Command, c.Model}, c.Args...)...)
 }

@@ -144,8 +144,10 @@ func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string)
 	case at.IsLast():
 		parts = c.rulesFor(run)
 	case !c.isQuiet():
-		parts = append(parts, fmt.Sprintf("You work in a Ralph loop: agents are given the same task again and again, each knowing nothing of the runs before but what it finds in the files here. "+
-			"This is iteration %d, and you are an agent in %s. Those of the next step are given your last message, and nothing else that you say: put into it all that they have to know. "+
+		parts = append(parts, fmt.Sprintf("You work in a Ralph loop: agents are given the same task again and again, each "+
+			"knowing nothing of the runs before but what it finds in the files here. "+
+			"This is iteration %d, and you are an agent in %s. Those of the next step are given your last message, and nothing "+
+			"else that you say: put into it all that they have to know. "+
 			"You can't end the loop: never say that all is done.", run.Iteration, at))
 	}
 	if run.Task != "" {

@@ -52,7 +52,8 @@ func (s *Taker) UndoReading(r Reading, changed *changes.Summary) (warnings []str
 	}
 	theirs, others, err := s.changedByTools(r)
 	if len(others) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s; %s changed while no tool of its agent was at work, so somebody else may have changed it: it is not undone", begin, Bounded(others)))
+		warnings = append(warnings, fmt.Sprintf("%s; %s changed while no tool of its agent was at work, so somebody else may "+
+			"have changed it: it is not undone", begin, Bounded(others)))
 	}
 	if err == nil && len(theirs) == 0 {
 		return warnings
@@ -62,7 +63,8 @@ func (s *Taker) UndoReading(r Reading, changed *changes.Summary) (warnings []str
 		done, err = s.Store.Undoer.Undo(s.Alive, changes.Undo{Iteration: r.Iteration, Paths: theirs})
 	}
 	if err != nil {
-		return append(warnings, fmt.Sprintf("%s, and %s that it changed could not be undone: %v", begin, tell.Counted(changed.Files, "file"), err))
+		return append(warnings, fmt.Sprintf("%s, and %s that it changed could not be undone: %v", begin,
+			tell.Counted(changed.Files, "file"), err))
 	}
 	if taken, err := s.Store.Snapshots.Start(s.Alive); err == nil { // else the undo would be the user's
 		s.Now, s.Last = taken.State, time.Now()

@@ -45,7 +45,8 @@ func (s *Taker) DiffSection() string {
 	if err != nil {
 		return "Nobody knows what was changed: look at the files.\n"
 	}
-	text := fmt.Sprintf("What was changed since the loop began:\n<diff>\n%s\n</diff>\n", Quoted("diff", strings.ToValidUTF8(string(diff), "?")))
+	text := fmt.Sprintf("What was changed since the loop began:\n<diff>\n%s\n</diff>\n",
+		Quoted("diff", strings.ToValidUTF8(string(diff), "?")))
 	if all {
 		return text
 	}

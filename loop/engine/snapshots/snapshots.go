@@ -96,7 +96,8 @@ func (s *Taker) Open(folder string, warn func(message string)) {
 	s.Alive, s.stopAlive = context.WithCancel(context.Background())
 }
 
-// Begin is done when begun is closed. theirs are the files that whoever runs the loop prints into. then is called behind the first snapshot, and prune, once an hour,
+// Begin is done when begun is closed. theirs are the files that whoever runs the loop prints into. then is called
+// behind the first snapshot, and prune, once an hour,
 // when nobody waits any more.
 func (s *Taker) Begin(loopID string, options changes.Options, theirs changes.Printed, then, prune func()) {
 	s.begun, s.pruned = make(chan struct{}), make(chan struct{})
@@ -217,9 +218,11 @@ func (s *Taker) Before(iterations int, was Previous) (past []changes.Past) {
 	switch files := tell.Counted(before, "file"); { // nobody can tell what it changed from what the user did since
 	case before == 0:
 	case was.Reader != "" && was.CutOff:
-		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", was.Reader, files)))
+		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and "+
+			"nothing is undone", was.Reader, files)))
 	case cutOff > 0:
-		s.warn(fmt.Sprintf("iteration %d was cut off: what changed then or since (%s) counts as its work, but for what you saved in an editor", cutOff, files))
+		s.warn(fmt.Sprintf("iteration %d was cut off: what changed then or since (%s) counts as its work, but for what you "+
+			"saved in an editor", cutOff, files))
 	}
 	if s.Store == nil {
 		taken.State = s.lookBare()

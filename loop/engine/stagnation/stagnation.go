@@ -211,7 +211,8 @@ func toldFrom(limit int) int { return min(3, (limit+1)/2) }
 func (p *Policy) Brief(n, limit int) string {
 	var said []string
 	if limit > 0 && n >= toldFrom(limit) {
-		said = append(said, fmt.Sprintf("This loop makes no progress: %s. Don't do the same once more. Find out what is in the way and try something else, "+
+		said = append(said, fmt.Sprintf("This loop makes no progress: %s. Don't do the same once more. Find out what is in the "+
+			"way and try something else, "+
 			"or write down for the next iteration what is missing. After %s the loop ends.", p.Text(n), inARow(limit)))
 	}
 	if p.Repeated != "" {

@@ -61,7 +61,8 @@ func Accept(conn net.Conn, most int, allow func(Request) int) (*Conn, error) {
 		return nil, errors.Join(fmt.Errorf("refused with status %d", status), err)
 	}
 	sum := sha1.Sum([]byte(key + magic))
-	if _, err := fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n", base64.StdEncoding.EncodeToString(sum[:])); err != nil {
+	if _, err := fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: "+
+		"Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n", base64.StdEncoding.EncodeToString(sum[:])); err != nil {
 		return nil, err
 	}
 	_ = conn.SetDeadline(time.Time{})
@@ -85,7 +86,8 @@ func readRequest(in *bufio.Reader) (r Request, key string, err error) {
 		return r, "", err
 	}
 	if method == "GET" && version == "HTTP/1.1" && r.Header.Get("Sec-Websocket-Version") == "13" &&
-		strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Connection"), ",")), "upgrade") {
+		strings.EqualFold(r.Header.Get("Upgrade"), "websocket") &&
+		strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Connection"), ",")), "upgrade") {
 		key = r.Header.Get("Sec-Websocket-Key")
 	}
 	return r, key, nil
