@@ -317,7 +317,8 @@ func isUnkept(name string) bool {
 
 // identity is who made the commits of checkpoints. What is fetched is made anew, by its user.
 var identity = []string{
-	"GIT_AUTHOR_NAME=ralph-fleet", "GIT_AUTHOR_EMAIL=ralph-fleet@localhost", "GIT_COMMITTER_NAME=ralph-fleet", "GIT_COMMITTER_EMAIL=ralph-fleet@localhost",
+	"GIT_AUTHOR_NAME=ralph-fleet", "GIT_AUTHOR_EMAIL=ralph-fleet@localhost", "GIT_COMMITTER_NAME=ralph-fleet",
+	"GIT_COMMITTER_EMAIL=ralph-fleet@localhost",
 }
 
 // committed says that the checkout has what an attempt came to, which counts now.

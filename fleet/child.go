@@ -72,7 +72,8 @@ func (a *attempt) endChild() {
 func outcome(r Record, c *child.Child, exit error, tree string) (o Outcome, limited bool, err error) {
 	said, begun := c.Said()
 	if o.CostOpen = begun; said.Reason == "" {
-		return o, false, fmt.Errorf("%s (it ended with %w, and didn't say how its loop stands)", cmp.Or(c.Words(), "ralph-lsp said nothing"), cmp.Or(exit, errors.New("success")))
+		return o, false, fmt.Errorf("%s (it ended with %w, and didn't say how its loop stands)",
+			cmp.Or(c.Words(), "ralph-lsp said nothing"), cmp.Or(exit, errors.New("success")))
 	}
 	o.CostOpen, o.Unknown = !said.Cost.Known || said.Unknown > r.Unknown, max(said.Unknown, r.Unknown)
 	// Its sum is of all iterations that its state knows. An older version may have written that state, and had its sums

@@ -23,13 +23,15 @@ const fetching = 10 * time.Minute
 func Fetcher(dir string) (git.Git, error) {
 	program, err := git.Find()
 	return git.Git{Program: program, Dir: dir, Patience: fetching,
-		Settings: []string{"protocol.allow=always", "safe.bareRepository=all", "core.autocrlf=false", "submodule.recurse=false", "fetch.recurseSubmodules=false", "fetch.unpackLimit=1", "http.lowSpeedLimit=1000", "http.lowSpeedTime=60"},
-		Env:      []string{"GIT_ALLOW_PROTOCOL=file:https:ssh:http:git", "GIT_LFS_SKIP_SMUDGE=1"}, AsUser: true}, err
+		Settings: []string{"protocol.allow=always", "safe.bareRepository=all", "core.autocrlf=false", "submodule.recurse=false",
+			"fetch.recurseSubmodules=false", "fetch.unpackLimit=1", "http.lowSpeedLimit=1000", "http.lowSpeedTime=60"},
+		Env: []string{"GIT_ALLOW_PROTOCOL=file:https:ssh:http:git", "GIT_LFS_SKIP_SMUDGE=1"}, AsUser: true}, err
 }
 
 // remote is g for a repository elsewhere. ssh asks nothing either, unless the user says how it is run.
 func remote(ctx context.Context, g git.Git) git.Git {
-	if how, err := g.Text(ctx, nil, "config", "core.sshCommand"); (err != nil || how == "") && g.Given("GIT_SSH_COMMAND")+g.Given("GIT_SSH") == "" {
+	if how, err := g.Text(ctx, nil, "config", "core.sshCommand"); (err != nil || how == "") &&
+		g.Given("GIT_SSH_COMMAND")+g.Given("GIT_SSH") == "" {
 		return g.With("GIT_SSH_COMMAND=ssh -o BatchMode=yes -o ServerAliveInterval=15")
 	}
 	return g

@@ -107,7 +107,9 @@ func (w *Worker) occupy(n int64) {
 
 func (w *Worker) sayThere(ctx context.Context) {
 	failed, problem := w.judged()
-	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: w.Busy(), Labels: w.Labels, Sandbox: map[bool]string{true: sandbox.Workspace, false: sandbox.Off}[w.Walls], Lanes: w.lanes.tokens(), Failed: failed, Problem: problem, Since: w.since, Moved: time.Unix(0, w.moved.Load()).UTC(), At: time.Now().UTC()}
+	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: w.Busy(), Labels: w.Labels,
+		Sandbox: map[bool]string{true: sandbox.Workspace, false: sandbox.Off}[w.Walls], Lanes: w.lanes.tokens(), Failed: failed,
+		Problem: problem, Since: w.since, Moved: time.Unix(0, w.moved.Load()).UTC(), At: time.Now().UTC()}
 	if err := w.Bus.Attend(ctx, p); err != nil && ctx.Err() == nil {
 		w.Log.Debug("the bus doesn't know that this worker is there", "error", err)
 	}

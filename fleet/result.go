@@ -104,7 +104,8 @@ func bring(ctx context.Context, bus Bus, r Record, repo string) (f fetched, done
 		return f, nil, err
 	}
 	if _, err := g.Run(ctx, nil, "cat-file", "-e", r.Base+"^{commit}"); err != nil {
-		return f, nil, fmt.Errorf("%s isn't the repository of %s (%s), or hasn't fetched its commit %.12s: say where that is with --into, or fetch there first", repo, r.Name, r.Repo, r.Base)
+		return f, nil, fmt.Errorf("%s isn't the repository of %s (%s), or hasn't fetched its commit %.12s: say where that is "+
+			"with --into, or fetch there first", repo, r.Name, r.Repo, r.Base)
 	}
 	dir, err := os.MkdirTemp("", "ralph-fleet-*")
 	if err != nil {

@@ -79,7 +79,8 @@ func (r Record) status(folder string, now time.Time) loop.Status {
 	bounds := r.Bounds()
 	s := loop.Status{
 		LoopID: r.ID, Folder: folder, State: r.state(now), Iteration: r.Iterations, Limits: r.Limits(),
-		Title: r.Name, Times: loop.Times{StartedAt: r.At}, Ended: loop.Ended{StopReason: loop.StopReason(r.StopReason)}, Usage: loop.Usage{UnknownCosts: map[bool]int{true: -1}[r.CostOpen]},
+		Title: r.Name, Times: loop.Times{StartedAt: r.At}, Ended: loop.Ended{StopReason: loop.StopReason(r.StopReason)},
+		Usage: loop.Usage{UnknownCosts: map[bool]int{true: -1}[r.CostOpen]},
 	}
 	if bounds.Promise != nil {
 		s.Promise = *bounds.Promise

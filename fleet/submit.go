@@ -155,7 +155,8 @@ func (t Task) Fits() error {
 		return fmt.Errorf("--reserve %g: an iteration reserves between 0 and %d dollars", t.Reserve, MaxReserve)
 	}
 	if size := sizeOf(t); size > maxTask {
-		return fmt.Errorf("its flags, setup and labels have %d KiB, and at most %d are possible: put long texts into the prompt, or into a file of the repository", size>>10, maxTask>>10)
+		return fmt.Errorf("its flags, setup and labels have %d KiB, and at most %d are possible: put long texts into the "+
+			"prompt, or into a file of the repository", size>>10, maxTask>>10)
 	}
 	return nil
 }
@@ -246,10 +247,12 @@ func (s *Submission) bundle(ctx context.Context, to Entrance, g git.Git) error {
 		return fmt.Errorf("%s has no commit %s: a fleet's loops begin with one", s.Repo, want)
 	}
 	if _, err := g.Run(ctx, nil, "cat-file", "-e", strings.TrimSpace(string(out))+":"+filepath.ToSlash(s.Plan)); err != nil && s.Plan != "" {
-		return fmt.Errorf("the plan %s isn't in the commit %.12s that the loop begins with: name it from the top of the repository, and commit it first", s.Plan, out)
+		return fmt.Errorf("the plan %s isn't in the commit %.12s that the loop begins with: name it from the top of the "+
+			"repository, and commit it first", s.Plan, out)
 	}
 	if shallow, err := g.Text(ctx, nil, "rev-parse", "--is-shallow-repository"); err != nil || shallow == "true" {
-		return fmt.Errorf("%s has only a part of its history, so it can't be sent along: run git fetch --unshallow there, or give its URL", s.Repo)
+		return fmt.Errorf("%s has only a part of its history, so it can't be sent along: run git fetch --unshallow there, or "+
+			"give its URL", s.Repo)
 	}
 	s.Task.Repo, s.Task.Base, s.Task.Bundled = s.Repo, strings.TrimSpace(string(out)), true
 	if err := to.KeepFile(ctx, s.Task.RepoFile()); !errors.Is(err, ErrNotFound) { // no sweep takes it before a loop speaks of it
@@ -290,7 +293,8 @@ func CheckBundle(ctx context.Context, bundle, commit string) error {
 	if err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"init", "--quiet", "--bare", "--template="}, {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", bundle, "+" + bundledRef + ":" + bundledRef}} {
+	for _, args := range [][]string{{"init", "--quiet", "--bare", "--template="},
+		{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", bundle, "+" + bundledRef + ":" + bundledRef}} {
 		if _, err := g.Run(ctx, nil, args...); err != nil {
 			return fmt.Errorf("the repository that was sent along can't be read: %w", err)
 		}

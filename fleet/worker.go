@@ -266,7 +266,8 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		}
 		return nil, 0, err
 	}
-	return &attempt{Record: r, ticket: t, lease: admitted.Lease, budget: admitted.HasBudget, log: w.Log.With("loop", r.ID, "name", r.Name, "attempt", r.Attempt)}, 0, nil
+	return &attempt{Record: r, ticket: t, lease: admitted.Lease, budget: admitted.HasBudget,
+		log: w.Log.With("loop", r.ID, "name", r.Name, "attempt", r.Attempt)}, 0, nil
 }
 
 // due says whether the loop wants a worker now, and if not, when: done is never.
@@ -339,7 +340,8 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	if tried != nil {
 		a.log.Warn("the attempt failed", "error", tried)
 	} else {
-		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.Cost(), "took", time.Since(begun).Round(time.Millisecond), "reason", r.StopReason)
+		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.Cost(), "took",
+			time.Since(begun).Round(time.Millisecond), "reason", r.StopReason)
 		w.after(settled, a, r, limited)
 	}
 	if later, wants := r.due(w.now()); !wants {
@@ -362,7 +364,8 @@ func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) 
 	}
 	if n := len(r.Kept); n > 2 { // the last one stays for who fetches it just now
 		old := r.Kept[n-3]
-		problem = errors.Join(problem, w.Bus.RemoveFile(ctx, r.CheckpointFile(old), time.Time{}), w.Bus.RemoveFile(ctx, r.StateFile(old), time.Time{}))
+		problem = errors.Join(problem, w.Bus.RemoveFile(ctx, r.CheckpointFile(old), time.Time{}),
+			w.Bus.RemoveFile(ctx, r.StateFile(old), time.Time{}))
 	}
 	if r.Phase == Ended {
 		problem = errors.Join(problem, w.checkouts.remove(r.ID))

@@ -46,7 +46,8 @@ func GoesOn(e wire.End) bool { return e.Reason == loop.StopOnce }
 
 // Start starts ralph-lsp with first and args, which name its folder. say gets each line that it prints, until it is left.
 func Start(program string, env, first, args []string, say func(line []byte)) (*Child, error) {
-	c := &Child{cmd: outside.Command(context.Background(), program, slices.Concat(first, args)...), args: args, say: say, gone: make(chan struct{}), left: make(chan struct{}), renewed: time.Now()}
+	c := &Child{cmd: outside.Command(context.Background(), program, slices.Concat(first, args)...), args: args, say: say,
+		gone: make(chan struct{}), left: make(chan struct{}), renewed: time.Now()}
 	c.cmd.Stderr, c.cmd.Env = (*words)(c), env
 	var err error
 	if c.input, err = c.cmd.StdinPipe(); err != nil {

@@ -56,7 +56,8 @@ func New(o Options) *Client {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Client{Options: o, news: make(chan struct{}, 1), tried: make(chan struct{}), records: map[string]fleet.Record{}, shown: map[string]fleet.Shown{}}
+	c := &Client{Options: o, news: make(chan struct{}, 1), tried: make(chan struct{}), records: map[string]fleet.Record{},
+		shown: map[string]fleet.Shown{}}
 	c.origins.repos, c.origins.wanted = map[string]*repository{}, map[string][]string{}
 	c.logs = &logs{client: c, opened: map[string]*transcript{}, follow: map[string]*follower{}, grown: make(chan struct{}, 1)}
 	return c
@@ -307,7 +308,8 @@ func (c *Client) Check(ctx context.Context) answers.Check {
 	if isHere {
 		return answers.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", c.Name, tell.Counted(n, "loop"))}
 	}
-	return answers.Check{ID: "bus", Optional: true, Message: awayText(c.Name, why, time.Time{}), Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
+	return answers.Check{ID: "bus", Optional: true, Message: awayText(c.Name, why, time.Time{}),
+		Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
 }
 
 // Loop implements service.Remote.
@@ -329,7 +331,8 @@ func (c *Client) record(id string) (fleet.Record, fleet.Bus, error) {
 	case !ok:
 		return r, nil, &wire.Failure{Reason: wire.ReasonNotRunning, Err: fmt.Errorf("the bus %s has no such loop any more", c.Name)}
 	case c.bus == nil:
-		return r, nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: fmt.Errorf("the bus %s can't be reached (%v): try again when it is back", c.Name, c.why)}
+		return r, nil, &wire.Failure{Reason: wire.ReasonBusAway,
+			Err: fmt.Errorf("the bus %s can't be reached (%v): try again when it is back", c.Name, c.why)}
 	}
 	return r, c.bus, nil
 }

@@ -82,7 +82,8 @@ var (
 )
 
 // page reads what comes behind a cursor.
-func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, after string, o journal.Options) (page journal.Page, err error) {
+func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, after string,
+	o journal.Options) (page journal.Page, err error) {
 	at, ok := t.parse(after)
 	isReset := after != "" && (!ok || at.attempt != 0 && at.attempt != t.last(r) && !slices.Contains(r.Kept, at.attempt))
 	if isReset {
@@ -119,7 +120,8 @@ func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet
 
 // each calls take with each line behind a position, and where that is: of the attempts that count, and of the one that runs
 // the lines before the end of its iteration. With an end it goes no further than that.
-func (t *transcript) each(ctx context.Context, r fleet.Record, open func(attempt int) (io.ReadCloser, error), at, end position, take func(at position, isLive bool, line []byte) error) error {
+func (t *transcript) each(ctx context.Context, r fleet.Record, open func(attempt int) (io.ReadCloser, error), at,
+	end position, take func(at position, isLive bool, line []byte) error) error {
 	first, _ := slices.BinarySearch(r.Kept, at.attempt)
 	for _, attempt := range r.Kept[first:] {
 		if attempt > at.attempt {
@@ -276,7 +278,8 @@ func moved(line []byte, id, folder, origin string) []byte {
 		}
 	}
 	line = bytes.TrimSuffix(livelog.Short(line, maxLine), []byte("\n"))
-	if !bytes.Contains(line, []byte(`offers"`)) && !bytes.Contains(line, []byte(`locations"`)) && !bytes.Contains(line, []byte(`\u00`)) { // which may spell it
+	// which may spell it
+	if !bytes.Contains(line, []byte(`offers"`)) && !bytes.Contains(line, []byte(`locations"`)) && !bytes.Contains(line, []byte(`\u00`)) {
 		return line
 	}
 	var u map[string]any

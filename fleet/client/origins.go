@@ -171,7 +171,8 @@ func hasCommits(ctx context.Context, dir string, commits ...string) map[string]b
 	}
 	// It may be a copy of ours, and nothing is checked out.
 	g := git.Git{Program: program, Dir: dir, Settings: []string{"safe.bareRepository=all"}}
-	out, _ := g.Text(ctx, []byte(strings.Join(commits, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)") // what isn't said isn't there
+	// what isn't said isn't there
+	out, _ := g.Text(ctx, []byte(strings.Join(commits, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
 	for line := range strings.Lines(out) {
 		if commit, isOne := strings.CutSuffix(strings.TrimSpace(line), " commit"); isOne {
 			has[commit] = true

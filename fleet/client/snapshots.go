@@ -96,7 +96,8 @@ func (c *Client) fetchBase(ctx context.Context, bus fleet.Bus, g git.Git, r flee
 		}
 	}
 	if !r.Bundled {
-		return &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: fmt.Errorf("what it changed is kept as differences to a commit of %s: open a clone of that which has %.12s, or fetch the loop's branch into one (ralph-fleet fetch)", r.Repo, r.Base)}
+		return &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: fmt.Errorf("what it changed is kept as differences to a "+
+			"commit of %s: open a clone of that which has %.12s, or fetch the loop's branch into one (ralph-fleet fetch)", r.Repo, r.Base)}
 	}
 	bundle, err := fleet.Download(ctx, bus, r.RepoFile(), filepath.Dir(g.Dir))
 	if err != nil {
@@ -115,10 +116,12 @@ func (c *Client) Fetch(ctx context.Context, id string) (fetched answers.FetchRes
 	}
 	origin := c.origins.find(r, c.folders())
 	if origin == "" {
-		return fetched, &wire.Failure{Reason: wire.ReasonNoFolder, Err: fmt.Errorf("no open folder is the repository %s and has its commit %.12s: open it, fetch there with git, or run ralph-fleet fetch %s --into FOLDER", r.Repo, r.Base, r.Name)}
+		return fetched, &wire.Failure{Reason: wire.ReasonNoFolder, Err: fmt.Errorf("no open folder is the repository %s and "+
+			"has its commit %.12s: open it, fetch there with git, or run ralph-fleet fetch %s --into FOLDER", r.Repo, r.Base, r.Name)}
 	}
 	if r.Committed == 0 {
-		return fetched, &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: errors.New("there is nothing to fetch: no iteration of the loop has ended yet")}
+		return fetched, &wire.Failure{Reason: wire.ReasonNoSnapshots,
+			Err: errors.New("there is nothing to fetch: no iteration of the loop has ended yet")}
 	}
 	branch, err := fleet.Fetch(ctx, bus, r, origin)
 	return answers.Fetched(branch), err

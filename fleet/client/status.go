@@ -47,7 +47,8 @@ func (c *Client) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopSta
 		l.Can[i] = wire.CanResume // that takes it back
 	}
 	if r.Phase == fleet.Ended && r.Committed > 0 {
-		fetch := wire.Command{Title: "Fetch Its Branch", Command: wire.CommandFetch, Arguments: []any{wire.LoopParams{LoopID: r.ID, Folder: wire.FileURI(folder)}}}
+		fetch := wire.Command{Title: "Fetch Its Branch", Command: wire.CommandFetch,
+			Arguments: []any{wire.LoopParams{LoopID: r.ID, Folder: wire.FileURI(folder)}}}
 		l.Offers = append(l.Offers, fetch)
 	}
 	if away && r.Phase != fleet.Ended {

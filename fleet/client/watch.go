@@ -12,7 +12,8 @@ import (
 // Watch reads a loop along for who keeps nothing of it. show gets each line that it has said and says, in their order and
 // once, and stands how it stands, between what counts and what runs. That ends with the loop, or with now when there is no more, and
 // returns the loop as it was last.
-func Watch(ctx context.Context, bus fleet.Bus, id string, now bool, show func(line []byte, isLive bool) error, stands func(fleet.Record)) (r fleet.Record, err error) {
+func Watch(ctx context.Context, bus fleet.Bus, id string, now bool, show func(line []byte, isLive bool) error,
+	stands func(fleet.Record)) (r fleet.Record, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	t, at := &transcript{id: id}, position{}
@@ -39,7 +40,8 @@ func Watch(ctx context.Context, bus fleet.Bus, id string, now bool, show func(li
 	}
 	look := func() error {
 		for {
-			if err := lookOnce(); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil { // else the connection was lost, and the answer with it
+			// else the connection was lost, and the answer with it
+			if err := lookOnce(); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 				return err
 			}
 		}

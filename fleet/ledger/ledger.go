@@ -379,7 +379,8 @@ func Reserve(ctx context.Context, bus Store, c Claim, now func() time.Time) (a A
 	return a, errors.Join(err, settleInQueue(ctx, bus, c, now(), func(l *Ledger) bool { return l.Settle(c.ID, c.Attempt+1, 0) }))
 }
 
-// reserve is Reserve for the limits of all loops, which say in which part. The other parts are read before: nothing more is reserved there under
+// reserve is Reserve for the limits of all loops, which say in which part. The other parts are read before: nothing
+// more is reserved there under
 // these limits, so what has ended since still counts as reserved.
 func reserve(ctx context.Context, bus Store, c Claim, now func() time.Time) (a Admission, err error) {
 	common, _, err := bus.Ledger(ctx, CommonPart)

@@ -22,7 +22,8 @@ const prefix = "ralph_fleet_"
 // newRegistry has what each program tells of itself.
 func newRegistry(version string) *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: prefix + "info", Help: "1, with the version of the program."}, []string{"version"})
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: prefix + "info", Help: "1, with the version of the program."},
+		[]string{"version"})
 	info.WithLabelValues(version).Set(1)
 	r.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
@@ -30,7 +31,8 @@ func newRegistry(version string) *prometheus.Registry {
 
 // Serve serves what a registry has at http://ADDRESS/metrics, at /healthz whether all is well, and what more has at its
 // paths, until ctx is done. An address without a host is on loopback: who wants more says so.
-func Serve(ctx context.Context, address string, from prometheus.Gatherer, well func(context.Context) error, more map[string]http.HandlerFunc, log *slog.Logger) error {
+func Serve(ctx context.Context, address string, from prometheus.Gatherer, well func(context.Context) error,
+	more map[string]http.HandlerFunc, log *slog.Logger) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("--metrics %s: %w: say it as 127.0.0.1:9464", address, err)

@@ -28,12 +28,17 @@ var durations = []float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 4 * 36
 func NewWorker(version string, slots int, busy func() int) *Worker {
 	w := &Worker{
 		registry: newRegistry(version),
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "attempts_total", Help: "Attempts at an iteration, by what became of them."}, []string{"result"}),
-		ended:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "loops_ended_total", Help: "Loops that ended here, by the reason."}, []string{"reason"}),
-		stages:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + "step_duration_seconds", Help: "How long the parts of an attempt took.", Buckets: durations}, []string{"step"}),
-		losses:   prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "lease_losses_total", Help: "Attempts whose loop another worker had in the end."}),
-		dollars:  prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "cost_dollars_total", Help: "What attempts here have cost, or had reserved where nobody knows."}),
-		reasons:  map[string]bool{},
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "attempts_total",
+			Help: "Attempts at an iteration, by what became of them."}, []string{"result"}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "loops_ended_total",
+			Help: "Loops that ended here, by the reason."}, []string{"reason"}),
+		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + "step_duration_seconds",
+			Help: "How long the parts of an attempt took.", Buckets: durations}, []string{"step"}),
+		losses: prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "lease_losses_total",
+			Help: "Attempts whose loop another worker had in the end."}),
+		dollars: prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "cost_dollars_total",
+			Help: "What attempts here have cost, or had reserved where nobody knows."}),
+		reasons: map[string]bool{},
 	}
 	gauge := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: prefix + name, Help: help}, func() float64 { return float64(value()) })

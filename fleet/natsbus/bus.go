@@ -258,7 +258,8 @@ func (b *Bus) Ledger(ctx context.Context, part string) (l ledger.Ledger, revisio
 	}
 	if err := fleet.Decode(entry.Value(), &l); err != nil {
 		name := sumBucket + " " + part
-		return l, 0, badLedger{&Problem{ledger.ErrBroken.Error() + ": " + err.Error(), "nothing begins until it is mended, with NATS's own tool: nats kv get " + name + " --raw shows it, nats kv put " + name + " writes it. " +
+		return l, 0, badLedger{&Problem{ledger.ErrBroken.Error() + ": " + err.Error(), "nothing begins until it is mended, " +
+			"with NATS's own tool: nats kv get " + name + " --raw shows it, nats kv put " + name + " writes it. " +
 			"Is it lost, nats kv del " + name + " begins a new one, without limits and with nothing spent: set limits again then"}}
 	}
 	return l, entry.Revision(), nil

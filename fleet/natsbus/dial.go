@@ -37,7 +37,8 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 		shows:  shows{latest: map[string]fleet.Shown{}, viewers: map[*viewer]struct{}{}},
 	}
 	options := append(more,
-		nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond), nats.RetryOnFailedConnect(false), nats.Timeout(5*time.Second),
+		nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond), nats.RetryOnFailedConnect(false),
+		nats.Timeout(5*time.Second),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrPermissionViolation) {
 				text := err.Error()
@@ -174,7 +175,8 @@ func (b *Bus) open(ctx context.Context) (err error) {
 		return err
 	}
 	b.born = b.work.CachedInfo().Created
-	b.live, err = stream(jetstream.StreamConfig{Name: liveStream, Subjects: []string{"ralph.live.*"}, MaxAge: retention, MaxMsgsPerSubject: 100_000})
+	b.live, err = stream(jetstream.StreamConfig{Name: liveStream, Subjects: []string{"ralph.live.*"}, MaxAge: retention,
+		MaxMsgsPerSubject: 100_000})
 	if err != nil {
 		return err
 	}
@@ -223,7 +225,8 @@ func findOrMake[T any](ctx context.Context, find, make func(context.Context) (T,
 	for patience := time.Second; ; patience *= 2 {
 		within, cancel := context.WithTimeout(ctx, patience)
 		found, err = find(within)
-		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrConsumerNotFound) {
+		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
+			errors.Is(err, jetstream.ErrConsumerNotFound) {
 			_, err = make(within)
 			if err == nil || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists) {
 				found, err = find(within)

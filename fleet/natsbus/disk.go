@@ -38,7 +38,8 @@ func (d Disk) IsFull() bool { return d.Failed || d.Free < d.MinFree }
 
 func (d Disk) String() string {
 	if d.IsFull() {
-		return fmt.Sprintf("the disk of the bus is full: %s of it are free, and %s are to stay so: no files are kept", tell.Bytes(d.Free), tell.Bytes(d.MinFree))
+		return fmt.Sprintf("the disk of the bus is full: %s of it are free, and %s are to stay so: no files are kept",
+			tell.Bytes(d.Free), tell.Bytes(d.MinFree))
 	}
 	return fmt.Sprintf("the disk of the bus has %s left, of which %s stay free", tell.Bytes(d.Free), tell.Bytes(d.MinFree))
 }
@@ -62,7 +63,8 @@ func refused(ctx context.Context, b *Bus, err error) error {
 		return &Problem{d.String(), makeRoom}
 	}
 	if api := (*jetstream.APIError)(nil); errors.As(err, &api) && strings.Contains(api.Description, "maximum bytes") {
-		return &Problem{"the bus keeps no more files: its quota is used (serve --max-files)", "remove loops that have ended (ralph-fleet remove), or give it more"}
+		return &Problem{"the bus keeps no more files: its quota is used (serve --max-files)",
+			"remove loops that have ended (ralph-fleet remove), or give it more"}
 	}
 	return err
 }
@@ -72,7 +74,8 @@ func (s *Served) InProcessConn() (net.Conn, error) { return s.now().InProcessCon
 
 // tend keeps files off a disk that is full, says how it is, and serves anew what has failed on it, until ctx is done.
 func (s *Served) tend(ctx context.Context) {
-	conn, err := nats.Connect("", nats.InProcessServer(s), nats.Token(s.options.Token), nats.MaxReconnects(-1), nats.ReconnectWait(diskEvery/4), nats.RetryOnFailedConnect(true))
+	conn, err := nats.Connect("", nats.InProcessServer(s), nats.Token(s.options.Token), nats.MaxReconnects(-1),
+		nats.ReconnectWait(diskEvery/4), nats.RetryOnFailedConnect(true))
 	if err != nil {
 		s.log.Error("nobody looks at the disk", "error", err)
 		return

@@ -93,7 +93,8 @@ func Explained(err error) error {
 	return err
 }
 
-var leaderless = &Problem{"its cluster does nothing now: most of its servers are away, or still behind", "start those that are missing; loops go on by themselves then"}
+var leaderless = &Problem{"its cluster does nothing now: most of its servers are away, or still behind",
+	"start those that are missing; loops go on by themselves then"}
 
 // isLeaderless goes by the text: the library doesn't keep the number of what its watchers are told.
 func isLeaderless(err error) bool {
@@ -119,13 +120,16 @@ func Explain(err error, o Options) *Problem {
 	case errors.Is(err, nats.ErrAuthorization) && o.Token == "":
 		return &Problem{"it wants a token, and there is none", "give it: RALPH_TOKEN, --token-file, or token_file in fleet.toml"}
 	case errors.Is(err, nats.ErrAuthorization):
-		return &Problem{"it refuses the token", "use the one that ralph-fleet serve was given (RALPH_TOKEN, --token-file, token_file in fleet.toml)"}
+		return &Problem{"it refuses the token", "use the one that ralph-fleet serve was given (RALPH_TOKEN, --token-file, " +
+			"token_file in fleet.toml)"}
 	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid):
 		_, why, _ := strings.Cut(err.Error(), "x509: ")
-		return &Problem{"its certificate isn't trusted: " + why, "name the certificate that it is known by: --ca, or ca in fleet.toml; and use the host's name that stands in it"}
+		return &Problem{"its certificate isn't trusted: " + why, "name the certificate that it is known by: --ca, or ca in " +
+			"fleet.toml; and use the host's name that stands in it"}
 	case errors.Is(err, nats.ErrSecureConnWanted), errors.As(err, &record):
 		return &Problem{"it speaks no TLS", "use nats:// instead of tls://, or serve it with --tls-cert and --tls-key"}
-	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled),
+		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return &Problem{"it has no JetStream", "switch JetStream on in that NATS, or serve the bus with ralph-fleet serve"}
 	case errors.As(err, &name):
 		return &Problem{"there is no host of that name: " + name.Name, "mend the URL: --bus, RALPH_BUS, or bus in fleet.toml"}

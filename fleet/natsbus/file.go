@@ -153,7 +153,8 @@ func (b *Bus) File(ctx context.Context, name string) (io.ReadCloser, error) {
 		return nil, errorOf(err)
 	}
 	f := &file{ctx: ctx, name: name, size: info.Size, sum: sha256.New()}
-	if f.want, err = jetstream.DecodeObjectDigest(info.Digest); err != nil || !partForm.MatchString(info.NUID) || info.Opts != nil && info.Opts.Link != nil {
+	if f.want, err = jetstream.DecodeObjectDigest(info.Digest); err != nil || !partForm.MatchString(info.NUID) ||
+		info.Opts != nil && info.Opts.Link != nil {
 		return nil, f.none("its description isn't that of a file")
 	}
 	if f.size == 0 {

@@ -46,7 +46,8 @@ func Well(ctx context.Context, b *Bus, stalled time.Duration) error {
 			return err
 		}
 		if waited > stalled {
-			return &Problem{"loops have waited for " + tell.Elapsed(waited) + ", " + tell.Counted(free, "slot") + " of workers free, and nothing is taken", "the logs of the workers say why: a full disk, or a bus that they don't reach"}
+			return &Problem{"loops have waited for " + tell.Elapsed(waited) + ", " + tell.Counted(free, "slot") +
+				" of workers free, and nothing is taken", "the logs of the workers say why: a full disk, or a bus that they don't reach"}
 		}
 	}
 	return nil

@@ -25,7 +25,8 @@ func (b *Bus) Forget(ctx context.Context, id string) error {
 
 // Hear implements fleet.Bus.
 func (b *Bus) Hear(ctx context.Context, id string, all bool) (<-chan []byte, error) {
-	consumer, err := b.live.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"ralph.live." + id}, DeliverPolicy: jetstream.DeliverAllPolicy})
+	consumer, err := b.live.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"ralph.live." + id},
+		DeliverPolicy: jetstream.DeliverAllPolicy})
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,8 @@ func Serve(o ServeOptions) (*Served, error) {
 	options := &server.Options{
 		Nkeys:      users,
 		ServerName: cmp.Or(o.Name, "ralph-fleet"), Host: host, Port: port, JetStream: true, StoreDir: o.Dir, Authorization: o.Token,
-		NoSigs: true, NoLog: true, MaxPayload: maxMessage, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, SyncAlways: o.SyncAlways, SyncInterval: syncInterval,
+		NoSigs: true, NoLog: true, MaxPayload: maxMessage, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
+		SyncAlways: o.SyncAlways, SyncInterval: syncInterval,
 	}
 	if o.Cert != "" || o.Key != "" {
 		tls, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key})
@@ -150,7 +151,8 @@ func lock(dir string) (*os.File, error) {
 	}
 	if isOurs, err := filelock.Try(held, true); !isOurs {
 		held.Close()
-		return nil, cmp.Or(err, fmt.Errorf("another ralph-fleet serve has its files in %s: end that one, or give this one a folder of its own (--dir)", dir))
+		return nil, cmp.Or(err, fmt.Errorf("another ralph-fleet serve has its files in %s: end that one, or give this one a "+
+			"folder of its own (--dir)", dir))
 	}
 	return held, nil
 }
@@ -208,7 +210,8 @@ func (o ServeOptions) address(text string) (host string, port int, err error) {
 		return "", 0, fmt.Errorf("the address %q has no port: say it as 127.0.0.1:4222", text)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && o.Token == "" {
-		return "", 0, fmt.Errorf("%s can be reached by others, who could run agents on all workers: set a token (RALPH_TOKEN, or --token-file)", text)
+		return "", 0, fmt.Errorf("%s can be reached by others, who could run agents on all workers: set a token (RALPH_TOKEN, "+
+			"or --token-file)", text)
 	}
 	if port == 0 {
 		port = server.RANDOM_PORT
@@ -249,7 +252,8 @@ func (o ServeOptions) join(options *server.Options) error {
 		options.Routes = append(options.Routes, &url.URL{Scheme: "nats-route", Host: r, User: user})
 	}
 	if o.Cert != "" {
-		if options.Cluster.TLSConfig, err = server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key, CaFile: o.CA, Verify: true}); err != nil {
+		if options.Cluster.TLSConfig, err = server.GenTLSConfig(
+			&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key, CaFile: o.CA, Verify: true}); err != nil {
 			return fmt.Errorf("the certificate for the cluster: %w", err)
 		}
 		options.Cluster.TLSConfig.RootCAs = options.Cluster.TLSConfig.ClientCAs

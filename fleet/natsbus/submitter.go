@@ -81,7 +81,8 @@ const atATime = 8
 
 // Serve answers a submitter's requests until ctx is done. more says something to who asks, before the answer, and
 // returns what they say to that.
-func (b *Bus) Serve(ctx context.Context, submitter string, answer func(ctx context.Context, request []byte, more func(context.Context, []byte) ([]byte, error)) []byte) error {
+func (b *Bus) Serve(ctx context.Context, submitter string,
+	answer func(ctx context.Context, request []byte, more func(context.Context, []byte) ([]byte, error)) []byte) error {
 	busy := make(chan struct{}, atATime)
 	heard, err := b.conn.QueueSubscribe(submitSubject+submitter, "serve", func(m *nats.Msg) {
 		if !strings.HasPrefix(m.Reply, ownInbox+submitter+".") {

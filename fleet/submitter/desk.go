@@ -144,7 +144,8 @@ func (d *Desk) submit(ctx context.Context, t fleet.Task, prompt string) (r fleet
 	_, isSent := d.sent.Load(t.Base)
 	switch {
 	case !t.Bundled || len(t.Setup) > 0 || t.Trust || t.Priority != fleet.Normal && t.Priority != fleet.Low:
-		return r, false, errors.New("a submitter can't give --setup, --trust, --priority high, or a URL as --repo: workers do these with rights of their own")
+		return r, false, errors.New("a submitter can't give --setup, --trust, --priority high, or a URL as --repo: workers do " +
+			"these with rights of their own")
 	case !isSent:
 		return r, false, errors.New("its repository isn't sent: submit again")
 	case strings.TrimSpace(prompt) == "":

@@ -70,7 +70,9 @@ func (c *choice) with(cmd *cobra.Command, names []string, do func(ctx context.Co
 		return do(ctx, bus, found)
 	}
 	if c.submitters {
-		if is, err := c.bus.asSubmitter(cmd, func(ctx context.Context, own *submitter.Client) error { return chosen(ctx, own) }); is || err != nil {
+		if is, err := c.bus.asSubmitter(cmd, func(ctx context.Context, own *submitter.Client) error {
+			return chosen(ctx, own)
+		}); is || err != nil {
 			return err
 		}
 	}
@@ -139,7 +141,8 @@ func noLoopHas(labels []string, all []fleet.Record) error {
 		if more := len(known) - maxLabels; more > 0 {
 			names += fmt.Sprintf(" and %d more", more)
 		}
-		return errors.New(strings.Join(strings.Fields(fmt.Sprintf("no loop has the label %s; %s known are %s", label, tell.DidYouMean(label, "", known), names)), " "))
+		return errors.New(strings.Join(strings.Fields(
+			fmt.Sprintf("no loop has the label %s; %s known are %s", label, tell.DidYouMean(label, "", known), names)), " "))
 	}
 	return fmt.Errorf("no loop has all of these labels: %s", strings.Join(labels, ", "))
 }
@@ -156,7 +159,8 @@ func labelsIn(all []fleet.Record) map[string]int {
 }
 
 // each does something to each of the chosen loops, and says what came of it.
-func (c *choice) each(cmd *cobra.Command, names []string, do func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error)) error {
+func (c *choice) each(cmd *cobra.Command, names []string,
+	do func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error)) error {
 	return c.with(cmd, names, func(ctx context.Context, bus fleet.Bus, found []fleet.Record) error {
 		var problems []error
 		for _, r := range found {
@@ -281,13 +285,14 @@ func (b *busFlags) completeLoops(cmd *cobra.Command, most int) {
 
 // completeLabels offers the labels of the loops on the bus.
 func (b *busFlags) completeLabels(cmd *cobra.Command) {
-	cli.OfFlag(cmd.RegisterFlagCompletionFunc("label", func(cmd *cobra.Command, _ []string, _ string) (labels []cobra.Completion, _ cobra.ShellCompDirective) {
-		counts := labelsIn(b.known(cmd))
-		for _, label := range slices.Sorted(maps.Keys(counts)) {
-			labels = append(labels, cobra.CompletionWithDesc(label, tell.Counted(counts[label], "loop")))
-		}
-		return labels, cobra.ShellCompDirectiveNoFileComp
-	}))
+	cli.OfFlag(cmd.RegisterFlagCompletionFunc("label",
+		func(cmd *cobra.Command, _ []string, _ string) (labels []cobra.Completion, _ cobra.ShellCompDirective) {
+			counts := labelsIn(b.known(cmd))
+			for _, label := range slices.Sorted(maps.Keys(counts)) {
+				labels = append(labels, cobra.CompletionWithDesc(label, tell.Counted(counts[label], "loop")))
+			}
+			return labels, cobra.ShellCompDirectiveNoFileComp
+		}))
 }
 
 // known are the loops on the bus for a shell's completion: none where they can't be read at once.

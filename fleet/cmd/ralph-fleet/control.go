@@ -55,19 +55,21 @@ func newResume() *cobra.Command {
 	which := choice{what: "that hasn't ended, or with new limits ended at one", fits: func(r fleet.Record) bool {
 		return r.Phase != fleet.Ended || change.Patch() != (loop.Patch{}) && r.CanGoOn() && loop.StopReason(r.StopReason).Capped()
 	}}
-	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", which, func(h *fleet.Handle) (string, error) {
-		if reserve != 0 {
-			if err := h.Reserve(reserve); err != nil {
-				return "", err
+	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", which,
+		func(h *fleet.Handle) (string, error) {
+			if reserve != 0 {
+				if err := h.Reserve(reserve); err != nil {
+					return "", err
+				}
 			}
-		}
-		return "goes on", h.Resume(change.Patch())
-	})
+			return "goes on", h.Resume(change.Patch())
+		})
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	start.AddLimits(own, &change)
 	own.VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
 	cmd.Flags().AddFlagSet(own)
-	cmd.Flags().Float64Var(&reserve, "reserve", 0, "`USD` that an iteration costs at most from now on; kept back from the budget while it runs")
+	cmd.Flags().Float64Var(&reserve, "reserve", 0, "`USD` that an iteration costs at most from now on; kept back from the "+
+		"budget while it runs")
 	return cmd
 }
 
@@ -124,9 +126,10 @@ func newSteer() *cobra.Command {
 
 func newRemove() *cobra.Command {
 	ended := choice{what: "that has ended", fits: func(r fleet.Record) bool { return r.Phase == fleet.Ended }}
-	return newControl("remove", "Take loops that have ended off the bus, with all that is kept of them", ended, func(h *fleet.Handle) (string, error) {
-		return "removed", fleet.RemoveEnded(h.Ctx, h.Bus, h.Record.ID, time.Time{})
-	})
+	return newControl("remove", "Take loops that have ended off the bus, with all that is kept of them", ended,
+		func(h *fleet.Handle) (string, error) {
+			return "removed", fleet.RemoveEnded(h.Ctx, h.Bus, h.Record.ID, time.Time{})
+		})
 }
 
 func newLimits() *cobra.Command {
@@ -152,23 +155,29 @@ func newLimits() *cobra.Command {
 					return err
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %s\nkept      %s\nlease     %s\nspent     $%.2f\nrunning   %s\n",
-					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), ofKeys(now.Limits.AtOnce), keptFor(now.Limits.KeepEnded), now.Limits.Lasts(), now.Spent, tell.Counted(len(now.Running), "iteration"))
+					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), ofKeys(now.Limits.AtOnce),
+					keptFor(now.Limits.KeepEnded), now.Limits.Lasts(), now.Spent, tell.Counted(len(now.Running), "iteration"))
 				return nil
 			})
 		},
 	}
 	bus.addFlags(cmd)
 	f := cmd.Flags()
-	add(f, &changes, "keep-ended", "this `TIME` (30d) after its end a loop is removed, with all that is kept of it; 0: never", limits.ParseSpan, func(l *ledger.Limits, v time.Duration) { l.KeepEnded = v })
-	add(f, &changes, "max-cost", "`USD` that all loops together may cost; 0: no limit", limits.ParseUSD, func(l *ledger.Limits, v float64) { l.MaxUSD = v })
-	add(f, &changes, "per-hour", "`N` iterations may begin within an hour; 0: no limit", limits.ParseCount, func(l *ledger.Limits, v int) { l.PerHour = v })
-	add(f, &changes, "at-once", "`KEY=N`: so many loops of a key at once, 0: any number; the key * is any other; may be given again", parseAtOnce, func(l *ledger.Limits, v map[string]int) {
+	add(f, &changes, "keep-ended", "this `TIME` (30d) after its end a loop is removed, with all that is kept of it; 0: never",
+		limits.ParseSpan, func(l *ledger.Limits, v time.Duration) { l.KeepEnded = v })
+	add(f, &changes, "max-cost", "`USD` that all loops together may cost; 0: no limit", limits.ParseUSD,
+		func(l *ledger.Limits, v float64) { l.MaxUSD = v })
+	add(f, &changes, "per-hour", "`N` iterations may begin within an hour; 0: no limit", limits.ParseCount,
+		func(l *ledger.Limits, v int) { l.PerHour = v })
+	add(f, &changes, "at-once", "`KEY=N`: so many loops of a key at once, 0: any number; the key * is any other; may be "+
+		"given again", parseAtOnce, func(l *ledger.Limits, v map[string]int) {
 		if l.AtOnce == nil {
 			l.AtOnce = v
 		}
 		maps.Copy(l.AtOnce, v)
 	})
-	add(f, &changes, "lease", "a loop is taken over when nothing is heard of its worker for this `TIME`, in attempts to come; longer than a restart of the bus takes", parseLease, func(l *ledger.Limits, v time.Duration) { l.Lease = v })
+	add(f, &changes, "lease", "a loop is taken over when nothing is heard of its worker for this `TIME`, in attempts to "+
+		"come; longer than a restart of the bus takes", parseLease, func(l *ledger.Limits, v time.Duration) { l.Lease = v })
 	return cmd
 }
 

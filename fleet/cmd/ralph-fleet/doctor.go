@@ -230,7 +230,8 @@ func (d *doctor) checkBus(ctx context.Context) {
 	if h.IsTLS {
 		walls = "with TLS"
 	}
-	d.good("bus", "the bus %s answers in %s, %s: %s; it has its queue since %s", o.URL, h.Took.Round(100*time.Microsecond), walls, h.Server, h.Born.Local().Format(time.DateTime))
+	d.good("bus", "the bus %s answers in %s, %s: %s; it has its queue since %s", o.URL, h.Took.Round(100*time.Microsecond),
+		walls, h.Server, h.Born.Local().Format(time.DateTime))
 	d.checkStores(h)
 	if disk, isTold := natsbus.DiskOf(ctx, bus); isTold && !disk.IsFull() {
 		d.good("bus.disk", "%s", disk)
@@ -255,7 +256,8 @@ func (d *doctor) checkStores(h natsbus.Health) {
 	}
 	switch {
 	case h.Max > 0 && int64(h.Used) > h.Max/10*9:
-		d.bad("bus.store", "remove loops that have ended (ralph-fleet remove), or let it keep more", "%s of %s that it may", kept, tell.Bytes(h.Max))
+		d.bad("bus.store", "remove loops that have ended (ralph-fleet remove), or let it keep more", "%s of %s that it may", kept,
+			tell.Bytes(h.Max))
 	case h.Max > 0:
 		d.good("bus.store", "%s; it may keep %s", kept, tell.Bytes(h.Max))
 	default:
@@ -284,7 +286,8 @@ func (d *doctor) checkClock(id, whose string, ahead, give time.Duration) {
 		word = "behind"
 	}
 	if apart > farApart+give {
-		d.bad(id, "let both follow a time server: waits end at the wrong time else", "%s is %s %s the bus's", whose, apart.Round(time.Millisecond), word)
+		d.bad(id, "let both follow a time server: waits end at the wrong time else", "%s is %s %s the bus's", whose,
+			apart.Round(time.Millisecond), word)
 	} else if id == "clock" {
 		d.good(id, "%s is that of the bus, give or take %s", whose, (apart + give).Round(time.Millisecond))
 	}
@@ -296,10 +299,12 @@ func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
 		d.bad("workers", "", "which workers are there can't be said: %v", err)
 		return
 	}
-	d.add(answers.Check{ID: "workers", OK: len(workers) > 0, Optional: d.only.Value == "bus" && d.expects == "", Message: tellWorkers(workers), Fix: "start one where the agents are: ralph-fleet worker"})
+	d.add(answers.Check{ID: "workers", OK: len(workers) > 0, Optional: d.only.Value == "bus" && d.expects == "",
+		Message: tellWorkers(workers), Fix: "start one where the agents are: ralph-fleet worker"})
 	found := d.expects == ""
 	for _, w := range workers {
-		line := fmt.Sprintf("worker %s: %s, %d of %s busy, there since %s", w.Name, w.Version, w.Busy, tell.Counted(w.Slots, "slot"), w.Since.Local().Format(time.DateTime))
+		line := fmt.Sprintf("worker %s: %s, %d of %s busy, there since %s", w.Name, w.Version, w.Busy,
+			tell.Counted(w.Slots, "slot"), w.Since.Local().Format(time.DateTime))
 		if len(w.Labels) > 0 {
 			line += " (" + strings.Join(w.Labels, ", ") + ")"
 		}
@@ -314,7 +319,8 @@ func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
 			d.good("worker."+w.Name, "%s", line)
 		}
 		if w.Fails() {
-			d.note("worker."+w.Name+".attempts", "see its log, and ralph-fleet doctor --only worker on its machine", "the last %d attempts failed on worker %s: %s", w.Failed, w.Name, w.Problem)
+			d.note("worker."+w.Name+".attempts", "see its log, and ralph-fleet doctor --only worker on its machine",
+				"the last %d attempts failed on worker %s: %s", w.Failed, w.Name, w.Problem)
 		}
 		d.checkClock("worker."+w.Name+".clock", "the clock of worker "+w.Name, w.Ahead, time.Second)
 		found = found || w.Name == d.expects

@@ -76,7 +76,8 @@ func newRoot(stdout io.Writer) *cobra.Command {
 	cli.Overview(root, overview)
 	handOver := emit.New() // what agents of local loops call
 	handOver.Hidden = true
-	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLand(), newLimits(), newBudget(), newQueue(), newRemove(),
+	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLand(), newLimits(),
+		newBudget(), newQueue(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", thatGoOn(), pauseLoop), newResume(), newNext(), newAnswer(),
 		newCancel(), newSteer(), newDoctor(), handOver)
 	cli.Versioned(root, programVersion())
@@ -94,7 +95,8 @@ type busFlags struct {
 func (b *busFlags) addFlags(cmd *cobra.Command) { b.addTo(cmd.Flags()) }
 
 func (b *busFlags) addTo(f *pflag.FlagSet) {
-	f.StringVar(&b.url, "bus", "", "the `URL` of the bus; of a cluster each server's, with commas between (RALPH_BUS; default nats://127.0.0.1:4222)")
+	f.StringVar(&b.url, "bus", "", "the `URL` of the bus; of a cluster each server's, with commas between (RALPH_BUS; "+
+		"default nats://127.0.0.1:4222)")
 	f.StringVar(&b.tokenFile, "token-file", "", "the `FILE` with the token of the bus (else RALPH_TOKEN)")
 	f.StringVar(&b.ca, "ca", "", "the `FILE` with the certificate that the bus is known by")
 	f.StringVar(&b.creds, "creds", "", "the `FILE` with the credentials of a user of an existing NATS")
@@ -108,7 +110,8 @@ func (b *busFlags) options(name string) (natsbus.Options, error) {
 	}
 	token, err := b.token()
 	if who := natsbus.SubmitterOf(token); who != "" {
-		err = &natsbus.Problem{What: "the token is of the submitter " + who, Fix: "that one may only submit loops, and see, watch, cancel and fetch its own: this needs the token of the bus"}
+		err = &natsbus.Problem{What: "the token is of the submitter " + who, Fix: "that one may only submit loops, and see, " +
+			"watch, cancel and fetch its own: this needs the token of the bus"}
 	}
 	o := b.reach(name)
 	o.Token = token
@@ -117,7 +120,8 @@ func (b *busFlags) options(name string) (natsbus.Options, error) {
 
 // reach says where the bus is.
 func (b *busFlags) reach(name string) natsbus.Options {
-	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Creds: b.creds, NKey: b.nkey, CA: b.ca, Name: name, Lost: b.lost, Back: b.back}
+	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Creds: b.creds, NKey: b.nkey, CA: b.ca, Name: name,
+		Lost: b.lost, Back: b.back}
 }
 
 // dialPatience bounds how long it may take to open a bus.

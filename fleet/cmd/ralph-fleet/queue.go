@@ -77,13 +77,20 @@ func newQueueAdd() *cobra.Command {
 	}
 	bus.addFlags(cmd)
 	f := cmd.Flags()
-	add(f, &changes, "needs", "`LABELS` that its loops need of a worker, as submit --on has them; \"\": none", parseWords, func(q *ledger.Queue, v []string) { q.Needs = v })
-	add(f, &changes, "max-cost", "`USD` that its loops may cost in all; 0: no limit", limits.ParseUSD, func(q *ledger.Queue, v float64) { q.MaxUSD = v })
-	add(f, &changes, "per-day", "`USD` that they may cost on a day (UTC); 0: no limit", limits.ParseUSD, func(q *ledger.Queue, v float64) { q.PerDay = v })
-	add(f, &changes, "at-once", "`N` of its loops run at once; 0: any number", limits.ParseCount, func(q *ledger.Queue, v int) { q.AtOnce = v })
-	add(f, &changes, "submitter", "`NAMES` of those who may only submit, and may submit here (serve --submitter); \"\": none", parseWords, func(q *ledger.Queue, v []string) { q.Submitters = v })
-	add(f, &changes, "worker", "`NAMES` of the workers that take its loops; \"\": all", parseWords, func(q *ledger.Queue, v []string) { q.Workers = v })
-	add(f, &changes, "walled", "true: its workers are containers or machines that agents may have, walls enough for loops of submitters", strconv.ParseBool, func(q *ledger.Queue, v bool) { q.Walled = v })
+	add(f, &changes, "needs", "`LABELS` that its loops need of a worker, as submit --on has them; \"\": none", parseWords,
+		func(q *ledger.Queue, v []string) { q.Needs = v })
+	add(f, &changes, "max-cost", "`USD` that its loops may cost in all; 0: no limit", limits.ParseUSD,
+		func(q *ledger.Queue, v float64) { q.MaxUSD = v })
+	add(f, &changes, "per-day", "`USD` that they may cost on a day (UTC); 0: no limit", limits.ParseUSD,
+		func(q *ledger.Queue, v float64) { q.PerDay = v })
+	add(f, &changes, "at-once", "`N` of its loops run at once; 0: any number", limits.ParseCount,
+		func(q *ledger.Queue, v int) { q.AtOnce = v })
+	add(f, &changes, "submitter", "`NAMES` of those who may only submit, and may submit here (serve --submitter); \"\": none",
+		parseWords, func(q *ledger.Queue, v []string) { q.Submitters = v })
+	add(f, &changes, "worker", "`NAMES` of the workers that take its loops; \"\": all", parseWords,
+		func(q *ledger.Queue, v []string) { q.Workers = v })
+	add(f, &changes, "walled", "true: its workers are containers or machines that agents may have, walls enough for loops "+
+		"of submitters", strconv.ParseBool, func(q *ledger.Queue, v bool) { q.Walled = v })
 	return cmd
 }
 
@@ -140,7 +147,8 @@ func printQueues(out io.Writer, all []ledger.Ledger, now time.Time) error {
 		if q.Walled {
 			facts = append(facts, "its machines are the walls")
 		}
-		for _, said := range [][2]string{{"needs", strings.Join(q.Needs, ", ")}, {"submitters", strings.Join(q.Submitters, ", ")}, {"workers", strings.Join(q.Workers, ", ")}} {
+		for _, said := range [][2]string{{"needs", strings.Join(q.Needs, ", ")}, {"submitters", strings.Join(q.Submitters, ", ")},
+			{"workers", strings.Join(q.Workers, ", ")}} {
 			if said[1] != "" {
 				facts = append(facts, said[0]+" "+said[1])
 			}

@@ -76,12 +76,14 @@ worker: keep it as you keep a key.`,
 	f.StringVar(&o.Dir, "dir", "", "keep everything in `DIR` (default: a folder of yours)")
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:4222", "the `ADDRESS` to listen on; port 0 is any that is free")
 	f.StringVar(&bus.tokenFile, "token-file", "", "the `FILE` with the token that clients have to know (else RALPH_TOKEN)")
-	f.StringArrayVar(&submitters, "submitter", nil, "`NAME=FILE`: who may only submit loops, and see, watch, cancel and fetch its own, with the token in FILE, which is made if it isn't there; may be given again")
+	f.StringArrayVar(&submitters, "submitter", nil, "`NAME=FILE`: who may only submit loops, and see, watch, cancel and "+
+		"fetch its own, with the token in FILE, which is made if it isn't there; may be given again")
 	f.StringVar(&o.Cert, "tls-cert", "", "the `FILE` with the certificate of the bus")
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus, /healthz and /readyz at `ADDRESS`, as 127.0.0.1:9464")
 	f.BoolVar(&calls, "notify", false, "call you about loops, as [notify] of your config.toml says, with no window open")
-	f.Uint64Var(&minFree, "min-free", fleet.DefaultMinFree, "keep no more files when less than `MIB` of the disk are free, until there is room again")
+	f.Uint64Var(&minFree, "min-free", fleet.DefaultMinFree, "keep no more files when less than `MIB` of the disk are free, "+
+		"until there is room again")
 	f.Uint64Var(&maxFiles, "max-files", 0, "keep at most `MIB` of checkpoints and other files; 0: any number")
 	f.BoolVar(&o.SyncAlways, "sync", false, "survive a power failure too: what is kept is on the disk before it counts")
 	f.StringVar(&o.Name, "name", "", "the `NAME` of this server in a cluster")

@@ -24,7 +24,10 @@ func keyOf(command, flag string) string {
 		return name
 	}
 	own := command + "." + name
-	if slices.ContainsFunc(config.FleetKeys(), func(key config.Key) bool { return strings.Join(key.Path, ".") == own && key.Type != config.Table }) {
+	if slices.ContainsFunc(config.FleetKeys(), func(key config.Key) bool {
+		return strings.Join(key.Path, ".") == own &&
+			key.Type != config.Table
+	}) {
 		return own
 	}
 	return name

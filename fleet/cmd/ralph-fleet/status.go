@@ -162,7 +162,8 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 		rows = client.First(records, shown, maxRows)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, costOf(r.Cost(), r.CostOpen), stream.Line(lineOf(r, shown[r.ID], now), 100))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, costOf(r.Cost(), r.CostOpen),
+			stream.Line(lineOf(r, shown[r.ID], now), 100))
 	}
 	table.Flush() // a buffer takes all
 	for row := range strings.Lines(text.String()) {

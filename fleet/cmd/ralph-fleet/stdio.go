@@ -64,7 +64,8 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 			return e.dial(ctx, lost)
 		}
 		loops = func(log *slog.Logger) service.Remote {
-			d := client.New(client.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName), Dir: dir, Log: log})
+			d := client.New(client.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName),
+				Dir: dir, Log: log})
 			return calling{d, notify.At{Warn: func(text string) { log.Warn(text) }}} // what else there is to see is the editor's business
 		}
 	}

@@ -210,7 +210,8 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, q *l
 		if agent.Name == "" || agent.Name == config.Auto {
 			who = "only a worker knows which agent it has and whether that agent reports its costs"
 		}
-		return fmt.Errorf("%s, so the limit of cost can't hold: say what an iteration costs at most (--reserve 0.50), or name an agent that tells it (--backend claude)", who)
+		return fmt.Errorf("%s, so the limit of cost can't hold: say what an iteration costs at most (--reserve 0.50), or name "+
+			"an agent that tells it (--backend claude)", who)
 	case sums.Limits.MaxUSD > 0 && t.Reserve > sums.Limits.MaxUSD:
 		return fmt.Errorf("--reserve %.2f is more than the budget of all loops, $%.2f: it would never begin", t.Reserve, sums.Limits.MaxUSD)
 	case isLimited:
@@ -223,7 +224,8 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, q *l
 			most = fmt.Sprintf(", %s in all if each costs what is reserved", tell.USD(t.Reserve*float64(limits.MaxIterations)))
 		}
 	}
-	fmt.Fprintf(note, "no limit of cost: a loop may have %s, whatever they cost%s; --max-cost bounds it, or ralph-fleet limits --max-cost all loops\n", runs, most)
+	fmt.Fprintf(note, "no limit of cost: a loop may have %s, whatever they cost%s; --max-cost bounds it, or ralph-fleet "+
+		"limits --max-cost all loops\n", runs, most)
 	return nil
 }
 

@@ -86,7 +86,8 @@ func admit(ctx context.Context, bus *natsbus.Bus, o natsbus.ServeOptions) error 
 		return fmt.Errorf("what submitters send can't be checked: %w", err)
 	}
 	for _, token := range o.Submitters {
-		desk := &submitter.Desk{Bus: bus, Name: natsbus.SubmitterOf(token), Dir: dir, Check: func(ctx context.Context, t *fleet.Task) error { return admissible(ctx, bus, t) }}
+		desk := &submitter.Desk{Bus: bus, Name: natsbus.SubmitterOf(token), Dir: dir,
+			Check: func(ctx context.Context, t *fleet.Task) error { return admissible(ctx, bus, t) }}
 		if err := bus.Serve(ctx, desk.Name, desk.Answer); err != nil {
 			return err
 		}

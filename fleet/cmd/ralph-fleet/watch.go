@@ -89,7 +89,8 @@ func (v *view) tell(isAway bool, text string) {
 		return
 	}
 	if v.isAway = isAway; v.asJSON {
-		json.NewEncoder(v.out).Encode(wire.Warning{SessionUpdate: wire.KindWarning, Warning: loop.Warning{Message: text}, Said: wire.Said{Text: text, Class: wire.ClassWarning}})
+		json.NewEncoder(v.out).Encode(wire.Warning{SessionUpdate: wire.KindWarning, Warning: loop.Warning{Message: text},
+			Said: wire.Said{Text: text, Class: wire.ClassWarning}})
 		return
 	}
 	fmt.Fprintf(v.notes, "(%s)\n", text)

@@ -59,15 +59,18 @@ dies, another one goes on with the iteration.`,
 	f := cmd.Flags()
 	f.IntVar(&w.Slots, "slots", 1, "run `N` iterations at the same time")
 	f.Var(&w.walls, "sandbox", "the walls around each loop; off: only around those that were submitted with some")
-	f.DurationVar(&w.lease, "lease", 0, "begin only if the lease of the bus is this `TIME`; ralph-fleet limits --lease sets it for all workers")
-	f.DurationVar(&w.Drain, "drain", 0, "iterations have this `TIME` to end by themselves when the worker is told to; it takes no more loops then. Without it they are cut off, and run again elsewhere")
+	f.DurationVar(&w.lease, "lease", 0, "begin only if the lease of the bus is this `TIME`; ralph-fleet limits --lease sets "+
+		"it for all workers")
+	f.DurationVar(&w.Drain, "drain", 0, "iterations have this `TIME` to end by themselves when the worker is told to; it "+
+		"takes no more loops then. Without it they are cut off, and run again elsewhere")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
 	f.StringSliceVar(&w.queuesOf, "queue", nil, "take loops of these `QUEUES` alone; default is those that are in none; without it of all")
 	f.StringVar(&w.Name, "name", "", "the `NAME` of the worker in the status (default: host and process)")
 	f.StringVar(&w.metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9465")
 	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD`, as gpu or zone=west, that loops are submitted for and people see; may be given again")
 	f.IntVar(&w.Keep, "keep", fleet.DefaultKeep, "keep `N` checkouts of loops that it doesn't run at the moment, and copies of N repositories")
-	f.Uint64Var(&w.MinFree, "min-free", fleet.DefaultMinFree, "take no loop when less than `MIB` of the disk are free, and remove what isn't used")
+	f.Uint64Var(&w.MinFree, "min-free", fleet.DefaultMinFree, "take no loop when less than `MIB` of the disk are free, and "+
+		"remove what isn't used")
 	w.log.addFlags(f)
 	f.StringVar(&w.Program, "ralph-lsp", "", "the `PROGRAM` that runs iterations (default: beside this one, or in PATH)")
 	return cmd
@@ -116,7 +119,8 @@ func canWall(ctx context.Context) error {
 		err = sandbox.Check(ctx, settings.Sandbox.EngineOf())
 	}
 	if err != nil {
-		return fmt.Errorf("this worker can put no walls around loops: %w; or let agents read and write what you may: --sandbox off (sandbox below [worker] in %s)", err, config.FleetName)
+		return fmt.Errorf("this worker can put no walls around loops: %w; or let agents read and write what you may: --sandbox "+
+			"off (sandbox below [worker] in %s)", err, config.FleetName)
 	}
 	return nil
 }
@@ -142,7 +146,8 @@ func (w *worker) work(cmd *cobra.Command) error {
 	if w.metricsAt != "" {
 		figures := metrics.NewWorker(programVersion(), w.Slots, w.Busy)
 		w.Observer = figures.Tell
-		if err := metrics.Serve(cmd.Context(), w.metricsAt, figures.Registry(), func(ctx context.Context) error { return agree(ctx, connected, 0) }, nil, w.Log); err != nil {
+		if err := metrics.Serve(cmd.Context(), w.metricsAt, figures.Registry(),
+			func(ctx context.Context) error { return agree(ctx, connected, 0) }, nil, w.Log); err != nil {
 			return err
 		}
 	}
@@ -162,7 +167,8 @@ func agree(ctx context.Context, bus fleet.Bus, lease time.Duration) error {
 		err = nil
 	}
 	if now := l.Limits.Lasts(); err == nil && lease != 0 && lease != now {
-		return fmt.Errorf("--lease %s: the lease of this bus is %s, for all its workers: leave --lease out (lease in fleet.toml, too), or change it for all with ralph-fleet limits --lease %[1]s", lease, now)
+		return fmt.Errorf("--lease %s: the lease of this bus is %s, for all its workers: leave --lease out (lease in "+
+			"fleet.toml, too), or change it for all with ralph-fleet limits --lease %[1]s", lease, now)
 	}
 	return err
 }
