@@ -83,6 +83,22 @@ func TestLongFunctionsFindsThem(t *testing.T) {
 	}
 }
 
+func TestWideLinesFindsThem(t *testing.T) {
+	tests := []struct{ name, file, content, want string }{
+		{"at the limit", "a.go", "package a\n// 45678901234567890\n", ""},
+		{"over it", "a.go", "package a\n// 456789012345678901\n", "a.go:2: 21 columns, more than 20"},
+		{"characters count", "a.go", "package a\n// äöüäöüäöüäöüäöüäö\n", ""},
+		{"in a test", "a_test.go", "package a\n// 45678901234567890123\n", ""},
+		{"a text of several lines", "a.go", "package a\n\nconst b = `1234567890123456789\n123456789012345678901`\n", ""},
+		{"a text of one", "a.go", "package a\n\nconst b = `12345678901`\n", "a.go:3: 23 columns, more than 20"},
+		{"no Go at all", "a.go", "func {", "reading lines"},
+	}
+	for _, tt := range tests {
+		problems, err := WideLines(tree(tt.file, tt.content), 20)
+		compare(t, tt.name, problems, err, tt.want)
+	}
+}
+
 func TestLongFilesFindsThem(t *testing.T) {
 	tests := []struct{ name, file, content, want string }{
 		{"at the limit", "a.go", strings.Repeat("//\n", 5), ""},

@@ -145,10 +145,11 @@ var picture = Rules{
 	},
 }
 
-// Limits of a function and of a file, in lines.
+// Limits of a function and of a file, in lines, and of a line, in characters.
 const (
 	maxFunction = 80
 	maxFile     = 500
+	maxLine     = 140
 )
 
 // bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
@@ -198,6 +199,11 @@ func TestNothingGetsTooHeavy(t *testing.T) {
 
 func TestFilesAreShort(t *testing.T) {
 	problems, err := LongFiles(os.DirFS(root), maxFile)
+	report(t, problems, err)
+}
+
+func TestLinesAreShort(t *testing.T) {
+	problems, err := WideLines(os.DirFS(root), maxLine)
 	report(t, problems, err)
 }
 

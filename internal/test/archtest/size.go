@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // LongFunctions returns the functions in Go files, tests apart, that have more
@@ -50,6 +51,37 @@ func LongFiles(tree fs.FS, limit int) (problems []string, err error) {
 		}
 		if lines := bytes.Count(content, []byte("\n")); lines > limit {
 			problems = append(problems, fmt.Sprintf("%s: %d lines, more than %d", name, lines, limit))
+		}
+		return nil
+	})
+	return problems, err
+}
+
+// WideLines returns the lines of Go files, tests apart, that have more than limit characters. Texts that go over several
+// lines stand as they are shown.
+func WideLines(tree fs.FS, limit int) (problems []string, err error) {
+	err = goFiles(tree, func(name string, content []byte) error {
+		if strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, content, parser.SkipObjectResolution)
+		if err != nil {
+			return fmt.Errorf("reading lines: %w", err)
+		}
+		isText := map[int]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok && strings.Contains(text.Value, "\n") {
+				for line := fset.Position(text.Pos()).Line; line <= fset.Position(text.End()).Line; line++ {
+					isText[line] = true
+				}
+			}
+			return true
+		})
+		for i, line := range bytes.Split(content, []byte("\n")) {
+			if width := utf8.RuneCount(line); width > limit && !isText[i+1] {
+				problems = append(problems, fmt.Sprintf("%s:%d: %d columns, more than %d", name, i+1, width, limit))
+			}
 		}
 		return nil
 	})
