@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -20,6 +21,26 @@ type Patch struct {
 	limits.Given
 	Prompt *string
 	Accept bool // a promise that could not be verified counts all the same, once
+}
+
+// patch is a Patch as processes send it to each other: with its promise by the name of older versions, too.
+type patch struct {
+	plainPatch
+	Promise *string `json:",omitempty"`
+}
+
+type plainPatch Patch
+
+// MarshalJSON implements json.Marshaler.
+func (p Patch) MarshalJSON() ([]byte, error) { return json.Marshal(patch{plainPatch(p), p.Promise}) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Patch) UnmarshalJSON(data []byte) error {
+	var sent patch
+	err := json.Unmarshal(data, &sent)
+	*p = Patch(sent.plainPatch)
+	p.Promise = cmp.Or(p.Promise, sent.Promise)
+	return err
 }
 
 // Errors of Start and of the functions that speak to a loop in a folder.

@@ -171,7 +171,7 @@ func settingField(key string) field {
 		if text == "" || !setting.Bounds && !setting.IsOwn(s.Said) {
 			return ""
 		}
-		return setting.Literal(text)
+		return setting.Literal(valid(text))
 	}, func(s *State, text string) error { return setting.Set(&s.Said, text) })
 }
 
@@ -245,5 +245,8 @@ func parseArgs(s *State, b block) error {
 // quote writes a text as a double-quoted YAML scalar on one line. Every escape
 // that strconv.Quote uses for valid UTF-8 means the same in YAML.
 func quote(text string) string {
-	return strconv.Quote(strings.ToValidUTF8(text, "\uFFFD"))
+	return strconv.Quote(valid(text))
 }
+
+// valid is a text in UTF-8. An escape of another byte would be a character of its own in YAML, and so a file of another name.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

@@ -54,6 +54,14 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
+// A name of a file that isn't UTF-8 can't be kept. It is another one's name in no case.
+func TestANameThatIsNoText(t *testing.T) {
+	doc, err := Parse([]byte(Whole(State{LoopID: "x", Prompt: "Build it.\n", Said: settings.Said{Plan: "p\xe9.md"}})))
+	if err != nil || doc.State().Said.Plan != "p\uFFFD.md" {
+		t.Errorf("%q, %v", doc.State().Said.Plan, err)
+	}
+}
+
 // FuzzSimple reads lines without YAML, which has to say the same of them.
 func FuzzSimple(f *testing.F) {
 	for _, value := range []string{

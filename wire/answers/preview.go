@@ -250,7 +250,10 @@ func (p preview) promise() string {
 	case p.cfg.Verification.Check.When == verify.OnUntil:
 		return "none is needed"
 	case p.cfg.Said.Plan != "":
-		return wire.Sentence("none is needed when " + p.cfg.PlanGoal())
+		if goal := p.cfg.PlanGoal(); goal != "" {
+			return wire.Sentence("none is needed when " + goal)
+		}
+		return wire.Sentence("none is needed, once there is a plan in " + p.cfg.Said.Plan)
 	}
 	return "none: the agent ends with the line " + promises.DefaultWord
 }

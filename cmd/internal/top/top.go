@@ -167,6 +167,7 @@ func (p *program) run() error {
 			isNew = isNew || isTurning(p.model.seen())
 			if w, h := p.screen.size(); w != p.model.width || h != p.model.height {
 				p.update(resizeMsg{w, h})
+				isNew = true
 			}
 		case problem := <-p.broken:
 			panic(problem)

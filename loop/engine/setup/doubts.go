@@ -54,7 +54,7 @@ func (c Config) Doubts() (doubts []string) {
 func (c Config) uncounted() (names []string) {
 	add := func(b backends.Backend) {
 		name := filepath.Base(b.Name)
-		if !b.HasCost() && !slices.Contains(names, name) {
+		if b.Name != "" && !b.HasCost() && !slices.Contains(names, name) { // a start without an agent has other trouble
 			names = append(names, name)
 		}
 	}

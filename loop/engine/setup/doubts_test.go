@@ -25,6 +25,7 @@ func TestWhatAStartCannotHoldIsToldBeforeIt(t *testing.T) {
 			"./check, which verifies, isn't in the folder or can't be executed: until it can, no promise is verified"},
 		"a check that setup brings": {func(c *Config) { c.Verification.Check, c.SetUp = verify.Check{Shell: "./check"}, true }, ""},
 		"no cost":                   {func(c *Config) { c.Backend = silent }, "mine doesn't tell what a run costs, so the cost cap can't be enforced"},
+		"no agent":                  {func(c *Config) { c.Backend = backends.Backend{} }, ""},
 		"no cost, and no cap":       {func(c *Config) { c.Backend, c.Limits.MaxCostUSD = silent, 0 }, ""},
 		"a step without cost": {func(c *Config) { c.Roles.Steps = [][]Role{{{Backend: tells}, {Backend: silent}}} },
 			"mine doesn't tell what a run costs, so the cost cap can't be enforced"},

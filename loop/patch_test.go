@@ -1,0 +1,51 @@
+package loop
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+)
+
+// A window and the process of a loop may be of different versions: older ones call a promise by another name.
+func TestAPatchIsUnderstoodByOtherVersions(t *testing.T) {
+	done, six := "DONE", 6
+	for name, tt := range map[string]struct {
+		sent string
+		want Patch
+	}{
+		"an older window":  {`{"maxIterations":6,"Prompt":null,"Promise":"DONE","Accept":true}`, Patch{Given: limits.Given{MaxIterations: &six, Promise: &done}, Accept: true}},
+		"a window of ours": {`{"maxIterations":6,"completionPromise":"DONE"}`, Patch{Given: limits.Given{MaxIterations: &six, Promise: &done}}},
+		"nothing of it":    {`{"maxIterations":6}`, Patch{Given: limits.Given{MaxIterations: &six}}},
+	} {
+		var q Request
+		if err := json.Unmarshal([]byte(`{"do":"update","patch":`+tt.sent+`}`), &q); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(tt.want, q.Patch); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		data, err := json.Marshal(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var older struct {
+			Patch struct {
+				MaxIterations *int
+				Promise       *string
+				Accept        bool
+			}
+		}
+		if err := json.Unmarshal(data, &older); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]any{tt.want.MaxIterations, tt.want.Promise, tt.want.Accept}, []any{older.Patch.MaxIterations, older.Patch.Promise, older.Patch.Accept}); diff != "" {
+			t.Errorf("%s, by an older keeper: %s", name, diff)
+		}
+	}
+	if data, err := json.Marshal(Request{Do: "pause"}); string(data) != `{"do":"pause"}` || err != nil {
+		t.Errorf("%s, %v", data, err)
+	}
+}
