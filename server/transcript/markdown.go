@@ -93,6 +93,8 @@ func (m *Markdown) String() string {
 	return stream.Plain(strings.Join(shown, ""))
 }
 
+func (r *row) size() int { return len(r.text) + len(r.more) }
+
 func (r *row) String() string {
 	switch {
 	case r.by == wire.KindUserChunk:
@@ -120,7 +122,11 @@ func (m *Markdown) discard(id string) {
 	from := slices.Index(m.rows, m.header()) + 1
 	kept := slices.DeleteFunc(m.rows[from:], func(r *row) bool {
 		_, of, isText := strings.Cut(r.message, " ")
-		return isText && of == id
+		isLost := isText && of == id
+		if isLost {
+			m.size -= r.size()
+		}
+		return isLost
 	})
 	m.rows = m.rows[:from+len(kept)]
 }
@@ -200,17 +206,20 @@ func (m *Markdown) push(r *row) *row {
 		m.calls = map[string]*row{}
 	}
 	m.rows = slices.Insert(m.rows, at, r)
-	m.size += len(r.text) + len(r.more)
+	m.size += r.size()
 	for m.size > 2*maxText && len(m.rows) > 1 { // String looks for the exact place
-		m.size -= len(m.rows[0].text) + len(m.rows[0].more)
+		m.size -= m.rows[0].size()
 		m.rows[0] = nil
 		m.rows, m.isCut = m.rows[1:], true
 	}
 	return r
 }
 
-// change says what else there is to show of a row.
+// change says what else there is to show of a row, if that isn't left out.
 func (m *Markdown) change(r *row, more string) {
+	if !slices.Contains(m.rows, r) {
+		return
+	}
 	m.size += len(more) - len(r.more)
 	r.more = more
 }

@@ -110,6 +110,47 @@ func TestALongTranscriptHasItsEnd(t *testing.T) {
 	}
 }
 
+// What isn't in a transcript any more takes no room from what comes later.
+func TestWhatIsGoneTakesNoRoom(t *testing.T) {
+	message := func(i int) wire.Update {
+		return said(fmt.Sprintf("message %d ", i)+strings.Repeat("x", 3000), fmt.Sprint(i))
+	}
+	for name, before := range map[string]func(add func(...wire.Update)){
+		"messages that were taken back": func(add func(...wire.Update)) {
+			for i := range 200 {
+				add(message(i), wire.Discard{MessageID: fmt.Sprint(i)})
+			}
+		},
+		"calls that are too long ago": func(add func(...wire.Update)) {
+			for i := range 200 {
+				add(calls(fmt.Sprint("t", i), ""))
+			}
+			for i := range 200 {
+				add(message(i))
+			}
+			for i := range 200 {
+				add(gives(fmt.Sprint("t", i), strings.Repeat("x", 3000), "completed"))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var m Markdown
+			add := func(all ...wire.Update) {
+				for _, u := range all {
+					m.Add(u)
+				}
+			}
+			before(add)
+			for i := range 5 {
+				add(message(1000 + i))
+			}
+			if n := strings.Count(m.String(), "message 100"); n != 5 {
+				t.Errorf("%d of the last 5 messages are shown", n)
+			}
+		})
+	}
+}
+
 // Each kind of update with words is in the transcript.
 func TestAllThatIsToldIsInTheTranscript(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/wire/update-*.json")
