@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/looptest"
@@ -409,5 +410,35 @@ func TestWhatVSCodeSays(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a user writes while a start is under way that fails has a turn of its own, behind the error of the first one.
+func TestAMessageBeforeAStartThatFails(t *testing.T) {
+	loops := looptest.New()
+	loops.Errors["ralph.loop.start"] = errors.New("no agent")
+	w := begin(t, loops)
+	v := w.window("one")
+	v.ask("createSession", `{"channel":"ralph:/a","provider":"ralph","workingDirectories":["file:///w/app"]}`)
+	v.ask("subscribe", `{"channel":"`+chatA+`"}`)
+	under, isSaid := make(chan struct{}), make(chan struct{})
+	loops.Set(func() {
+		loops.Before["ralph.loop.start"] = sync.OnceFunc(func() { close(under); <-isSaid })
+	})
+	v.do(chatA, turnStarted("t1", "Mend it"))
+	v.hears("chat/turnStarted")
+	receive(t, under)
+	v.do(chatA, `{"type":"chat/pendingMessageSet","kind":"queued","id":"p1","message":{"text":"Use tabs","origin":{"kind":"user"}}}`)
+	v.hears("chat/pendingMessageSet")
+	v.ask("ping", `{}`)
+	close(isSaid)
+	v.hears("chat/error")
+	v.hears("chat/pendingMessageRemoved")
+	if got := v.hears("chat/turnStarted"); !strings.Contains(got, "Use tabs") {
+		t.Error(got)
+	}
+	v.hears("chat/pendingMessageRemoved")
+	if got := v.hears("chat/error"); !strings.Contains(got, "no agent") {
+		t.Error(got)
 	}
 }

@@ -347,6 +347,9 @@ func (s *session) steer(p *pending) {
 		s.loop.Steer(text, func(_ string, err error) { // it is heard when the agent has read it
 			if err != nil {
 				s.locked(func() {
+					if s.script.turn == nil { // it is over meanwhile
+						s.begin(p.Message, p)
+					}
 					s.promptWith(text, wire.StartParams{})
 					s.isHeard(p)
 				})

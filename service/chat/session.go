@@ -216,7 +216,6 @@ func (s *Session) startOrSteer(p wire.StartParams) {
 			command, argument = wire.CommandHelp, wire.LoopParams{}
 		}
 		said, err := s.run(command, argument)
-		s.sayEarly(errors.New("no loop has begun"))
 		s.tell(textOf(said, err))
 		s.endTurn(Outcome{})
 		return
@@ -334,30 +333,22 @@ func (s *Session) begin(f *following, begun service.Begun) {
 func (s *Session) hold(f *following) {
 	s.mu.Lock()
 	s.loopID, s.held, s.following = f.LoopID(), f, f
-	isCancelled := s.cancelled
+	isCancelled, early := s.cancelled, s.early
+	s.early = nil
 	s.mu.Unlock()
 	s.tells(func(face Face) {
 		face.Begun(f.LoopID())
 		face.Stands(statusOf(f))
 	})
-	s.sayEarly(nil)
+	for _, say := range early {
+		say(nil)
+	}
 	if isCancelled {
 		s.interrupt()
 	}
 }
 
 func statusOf(f service.Followed) wire.LoopStatus { return wire.StatusOf(f.Status(), f.Owns()) }
-
-// sayEarly says what was said before the loop began, or says why it didn't.
-func (s *Session) sayEarly(err error) {
-	s.mu.Lock()
-	early := s.early
-	s.early = nil
-	s.mu.Unlock()
-	for _, say := range early {
-		say(err)
-	}
-}
 
 // Steer tells the agents of the loop something, once it has begun.
 func (s *Session) Steer(text string, done func(said string, err error)) {
@@ -419,24 +410,27 @@ func (s *Session) Close(done func()) {
 	}()
 }
 
-// endTurn ends the turn under way, if there is one.
+// endTurn ends the turn under way, if there is one. What was said before a loop began is refused behind that: it may begin
+// the next turn.
 func (s *Session) endTurn(o Outcome) {
 	s.mu.Lock()
-	done := s.turn
-	s.turn = nil
+	done, early := s.turn, s.early
+	s.turn, s.early = nil, nil
 	o.Cancelled = o.Cancelled || s.cancelled
 	s.mu.Unlock()
 	if done != nil {
 		done(o)
 	}
+	for _, say := range early {
+		say(cmp.Or(o.Err, errNoLoop))
+	}
 }
+
+var errNoLoop = errors.New("no loop has begun")
 
 // refused says why a loop didn't start. Where something else can be done its user is asked. Only the safest is offered.
 func (s *Session) refused(err error, command string, instead func(wire.Remedy)) {
-	fail := func() {
-		s.sayEarly(err)
-		s.endTurn(Outcome{Err: err})
-	}
+	fail := func() { s.endTurn(Outcome{Err: err}) }
 	known := service.Told(err)
 	if known == nil {
 		fail()
