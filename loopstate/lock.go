@@ -51,7 +51,6 @@ type Lock struct {
 
 	mu       sync.Mutex
 	open     *os.File // nil after Release
-	written  []byte   // who has it, in its file
 	standing standing // in the user's state folder
 }
 
@@ -164,7 +163,7 @@ func (l *Lock) SetOwner(o Owner) error {
 		return fmt.Errorf("writing how the loop stands: %w", err)
 	}
 	o.Standing = Standing{Control: o.Control} // which is found even if the state folder was removed
-	if err := rewrite(l.open, &l.written, o); err != nil {
+	if err := rewrite(l.open, o); err != nil {
 		return fmt.Errorf("writing the lock file: %w", err)
 	}
 	if before.path != l.standing.path {
@@ -199,7 +198,7 @@ func (l *Lock) restore() error {
 		return errors.New("restoring the lock file: another process has the folder")
 	}
 	l.open.Close()
-	l.open, l.path, l.written = open, path, nil
+	l.open, l.path = open, path
 	return nil
 }
 

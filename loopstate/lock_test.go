@@ -125,6 +125,45 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// An agent writes over the lock in its folder. Its owner is found by its record, and repairs the lock with its next word.
+func TestALockThatWasWrittenOver(t *testing.T) {
+	for name, text := range map[string]string{"emptied": "", "garbage": "{garbage", "nobody's": "{}"} {
+		t.Run(name, func(t *testing.T) {
+			f := open(t, t.TempDir())
+			path := filepath.Join(f.folder, lockName)
+			o := Owner{StartedAt: date("2026-01-02T17:35:07Z"), LoopID: "a", Standing: Standing{Reapers: []Reaper{{PID: 2, Mark: 7}}}}
+			l := lock(t, f, o)
+			before, err := os.ReadFile(path)
+			if err := errors.Join(err, os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			if found, held, err := f.Owner(); !held || err != nil || found.PID != os.Getpid() || f.ownersRecord() != l.RecordPath() {
+				t.Errorf("it is %+v, %t, %v, and watched is %q", found, held, err, f.ownersRecord())
+			}
+			if err := l.SetOwner(o); err != nil {
+				t.Fatal(err)
+			}
+			if now, err := os.ReadFile(path); err != nil || string(now) != string(before) {
+				t.Errorf("the lock isn't repaired: %s, %v", now, err)
+			}
+			if err := l.Release(); err != nil {
+				t.Fatal(err)
+			}
+			o.PID, o.ProcessStart = os.Getpid(), "another"
+			dies(t, f, o)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if found, held, err := f.Owner(); held || err != nil || found.LoopID != "a" || !cmp.Equal(found.Reapers, o.Reapers) {
+				t.Errorf("after its death: %+v, %t, %v", found, held, err)
+			}
+			if previous, _ := lock(t, f, Owner{}).Previous(); !cmp.Equal(previous.Reapers, o.Reapers) {
+				t.Errorf("previous owner %+v", previous)
+			}
+		})
+	}
+}
+
 func TestALockOfAKilledProcessIsTakenOver(t *testing.T) {
 	f := open(t, t.TempDir())
 	other := start(t, "hold the lock", f.folder)

@@ -142,24 +142,24 @@ func (o Owner) is(other Owner) bool {
 // readOwner reads who has a folder's lock: its file, and what that process says elsewhere. An owner of an earlier version had
 // all of it in the lock's file: it can be asked, and nothing is ended by what is there.
 func readOwner(open io.ReaderAt, root string) (Owner, error) {
-	o, err := decodeOwner(open)
-	if err != nil {
-		return Owner{}, fmt.Errorf("reading the lock file: %w", err)
+	o, unread := decodeOwner(open)
+	if unread != nil { // an agent may have written over it
+		o, unread = Owner{}, fmt.Errorf("reading the lock file: %w", unread)
 	}
 	o.Agents, o.Reapers, o.Hung = nil, nil, ""
 	path, err := recordOf(root, o.LoopID)
 	if err != nil {
-		return o, nil
+		return o, unread
 	}
 	file, err := paths.OpenOwn(path, os.O_RDONLY)
 	if err != nil {
-		return o, nil
+		return o, unread
 	}
 	defer file.Close()
 	switch said, err := decodeOwner(file); {
 	case err != nil:
 		return o, fmt.Errorf("reading what drives a loop: %w", err)
-	case said.is(o):
+	case said.is(o), o.PID == 0:
 		return said, nil
 	case !said.Lives(): // one before, which has left something
 		o.Agents, o.Reapers = said.Agents, said.Reapers
@@ -181,10 +181,10 @@ func decodeOwner(open io.ReaderAt) (o Owner, err error) {
 }
 
 // recordOf is the file in which the owner of a loop says how that stands. A folder that was moved, or has another name here,
-// has the same loop.
+// has the same loop. A lock that names none may have been written over: the folder's own record is meant.
 func recordOf(root, id string) (path string, err error) {
 	if id == "" {
-		return "", fs.ErrNotExist
+		return registry.OwnerIn(root)
 	}
 	dir, err := registry.Dir(root, id)
 	if err != nil {
@@ -217,9 +217,8 @@ func (f *File) ownersRecord() string {
 
 // standing is the file in which an owner says how its loop stands.
 type standing struct {
-	path    string
-	file    *os.File // nil: there is none
-	written []byte
+	path string
+	file *os.File // nil: there is none
 }
 
 // keep writes what an owner says, into the file of its loop.
@@ -244,7 +243,7 @@ func (s *standing) keep(root string, o Owner) error {
 			return err
 		}
 	}
-	return rewrite(s.file, &s.written, o)
+	return rewrite(s.file, o)
 }
 
 // drop takes the file away, and its folder where nothing else is kept of the loop.
@@ -262,26 +261,24 @@ func (s *standing) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
-	s.file, s.written = nil, nil
+	s.file = nil
 }
 
 // rewrite exchanges what a file says in one write, with the old tail cut off behind it: a reader stops at the end of the
-// first JSON value. It isn't brought to the disk, as it tells of a process.
-func rewrite(file *os.File, written *[]byte, o Owner) error {
+// first JSON value. It isn't brought to the disk, as it tells of a process. What the file has is read, as an agent may have
+// written over the one in its folder.
+func rewrite(file *os.File, o Owner) error {
 	record, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
-	if record = append(record, '\n'); bytes.Equal(record, *written) {
+	record = append(record, '\n')
+	now := make([]byte, len(record)+1)
+	if n, _ := file.ReadAt(now, 0); bytes.Equal(now[:n], record) {
 		return nil
 	}
-	*written = nil
 	if _, err := file.WriteAt(record, 0); err != nil {
 		return err
 	}
-	if err := file.Truncate(int64(len(record))); err != nil {
-		return err
-	}
-	*written = record
-	return nil
+	return file.Truncate(int64(len(record)))
 }

@@ -89,6 +89,19 @@ func DirOf(id string) (string, error) {
 	return found[0], nil
 }
 
+// OwnerIn is the file in which a process says how it drives a folder's loop, or drove it when it was killed: the one that was
+// written last. Without any it is fs.ErrNotExist.
+func OwnerIn(folder string) (string, error) {
+	dir, err := home()
+	if err != nil {
+		return "", err
+	}
+	for _, f := range paths.NewestIn(dir, paths.FolderPrefix(folder)+"*", OwnerName) {
+		return f.Path, nil
+	}
+	return "", &fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}
+}
+
 // Supersede takes away with what the loop before in a folder could go on, as one with this id has the folder now.
 func Supersede(folder, id string) {
 	for e := range In(folder) {
