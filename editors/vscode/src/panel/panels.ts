@@ -10,7 +10,7 @@ import type { LoopParams } from '../wire';
 import { readState, type Place as InLoop } from './messages';
 import { Panel, type Loop, type Parts } from './panel';
 import { loopOf, PanelView } from './panelView';
-import { tabSurface } from './surface';
+import { remembered, tabSurface, type Left } from './surface';
 
 export const viewType = 'ralph.transcript';
 /** Milliseconds between two signs of life; a page waits for several. */
@@ -20,8 +20,6 @@ const heartbeat = 2000;
 export type Place = LoopParams & Partial<InLoop>;
 
 interface Tab { view: vscode.WebviewPanel; panel: Panel }
-/** A tab of a window, in case its extension host ends and another one begins: VS Code revives tabs for a new window alone. */
-type Left = Loop & { label: string };
 const leftKey = 'ralph.transcript.tabs';
 /** Milliseconds in which VS Code revives a tab of a window that was closed. */
 const revivedWithin = 5000;
@@ -30,6 +28,8 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   private readonly tabs = new Map<string, Tab>();
   private readonly extension: vscode.Uri;
   private readonly state: vscode.Memento;
+  /** Those that an extension host which ended has left behind, and that nobody has opened anew. */
+  private readonly left: Left[];
   private readonly parts: Parts;
   private readonly panel: PanelView;
   private readonly registration = vscode.window.registerWebviewPanelSerializer(viewType, this);
@@ -48,10 +48,10 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
       this.tabs.forEach(({ panel }) => panel.beat());
     }, heartbeat);
     this.naming = loops.onChange(() => this.tabs.forEach((tab) => this.name(tab)));
-    const left = workspaceState.get<Left[]>(leftKey, []);
+    this.left = [...workspaceState.get<Left[]>(leftKey, [])];
     const revive = () => {
       clearTimeout(this.reviver);
-      this.reviver = setTimeout(() => void this.revive(left), revivedWithin);
+      this.reviver = setTimeout(() => void this.revive(), revivedWithin);
     };
     this.reviving = vscode.window.tabGroups.onDidChangeTabs(revive);
     revive();
@@ -104,13 +104,13 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
     return isFree ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside;
   }
 
-  /** Opens anew each tab that can be seen and that an extension host which ended has left behind: nobody serves it. */
-  private async revive(left: Left[]): Promise<void> {
+  /** Opens anew each tab that can be seen and that was left behind: nobody serves it. */
+  private async revive(): Promise<void> {
     for (const { activeTab, viewColumn } of vscode.window.tabGroups.all) {
-      if (!(activeTab?.input instanceof vscode.TabInputWebview) || !activeTab.input.viewType.endsWith(viewType)) continue;
-      const at = left.findIndex(({ label }) => label === activeTab.label);
+      if (!activeTab || !isTranscript(activeTab)) continue;
+      const at = this.left.findIndex(({ label }) => label === activeTab.label);
       if (at < 0 || [...this.tabs.values()].some(({ view }) => view.title === activeTab.label)) continue;
-      const [{ label: _, ...loop }] = left.splice(at, 1) as [Left];
+      const [{ label: _, ...loop }] = this.left.splice(at, 1) as [Left];
       await vscode.window.tabGroups.close(activeTab, true);
       this.openTab(loop, viewColumn, true);
     }
@@ -118,7 +118,8 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
 
   private remember(): void {
     const tabs = [...this.tabs.values()].map(({ view, panel }) => ({ ...panel.loop, label: view.title }));
-    void this.state.update(leftKey, tabs satisfies Left[]);
+    const labels = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(isTranscript).map(({ label }) => label);
+    void this.state.update(leftKey, remembered(tabs, this.left, labels));
   }
 
   /** Shows a loop's own tab. */
@@ -176,6 +177,8 @@ class KeptDrafts extends Map<string, string> {
     return this;
   }
 }
+
+const isTranscript = ({ input }: vscode.Tab): boolean => input instanceof vscode.TabInputWebview && input.viewType.endsWith(viewType);
 
 /** The text as a tab can show it. */
 const tabTitle = (text: string): string => short(text.replace(/\s+/g, ' ').trim());

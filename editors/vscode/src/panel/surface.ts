@@ -28,6 +28,14 @@ export const viewSurface = (view: vscode.WebviewView): Surface => ({
   onSeen: (listener) => view.onDidChangeVisibility(listener),
 });
 
+/** A tab of a window, in case its extension host ends and another one begins: VS Code revives tabs for a new window alone. */
+export interface Left { loopId: string; folder?: string; title: string; label: string }
+
+/** The tabs to remember: those that are served, and of those that were left behind each that is still there. */
+export function remembered(served: Left[], left: Left[], labels: string[]): Left[] {
+  return [...served, ...left.filter(({ loopId, label }) => labels.includes(label) && !served.some((tab) => tab.loopId === loopId))];
+}
+
 /** Whether an extension's view can be in the secondary side bar, by the version of VS Code: since 1.106. */
 export function hasSecondarySideBar(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));

@@ -7,7 +7,7 @@ import test from 'node:test';
 import { readMessage, readState } from '../../src/panel/messages';
 import { rowsOf } from '../../src/panel/loopRows';
 import { fileIn } from '../../src/panel/paths';
-import { hasSecondarySideBar } from '../../src/panel/surface';
+import { hasSecondarySideBar, remembered } from '../../src/panel/surface';
 import type { LoopStatus, Update } from '../../src/wire';
 import { Finder } from '../../webview/finder';
 import { Heights } from '../../webview/heights';
@@ -31,6 +31,15 @@ test('messages of the page are believed only as far as they go', () => {
     { type: 'offer', offer: { title: 'x', command: 'workbench.action.terminal.new' } }, { type: 'offer', offer: { title: 'x', command: 'ralph.loop.start', arguments: ['rm'] } }, { type: 'offer', offer: { command: 'ralph.loop.start' } },
   ];
   for (const m of bad) assert.equal(readMessage(m), undefined, JSON.stringify(m));
+});
+
+test('a tab behind others is remembered over each restart of the extension host, until it is closed', () => {
+  const tab = (label: string) => ({ loopId: `ralph-${label}`, title: label, label });
+  const [a, b, c] = [tab('A'), tab('B'), tab('C')];
+  assert.deepEqual(remembered([a], [b], ['B', 'A']), [a, b]); // a can be seen, and is served again
+  assert.deepEqual(remembered([], [a, b], ['A', 'B']), [a, b]);
+  assert.deepEqual(remembered([c], [a, b], ['C', 'A']), [c, a]);
+  assert.deepEqual(remembered([b, a], [b], ['A', 'B']), [b, a]); // what was revived is one
 });
 
 test('a row of the list of loops is read out as it is seen', () => {
