@@ -53,13 +53,17 @@ func (s *session) Ask(q wire.Question) {
 	})
 }
 
-// put asks the client a question of the loop's. A client that can't ask leaves it open.
+// put asks the client a question of the loop's. A client that can't ask leaves it open, and so does one that has closed the
+// session: it knows of nothing that is asked there, and says that it is cancelled.
 func (s *session) put(questionID, method string, params any, read func(json.RawMessage) ask.Answer) {
 	request := s.agent.client.Request(method, params, func(result json.RawMessage, err *rpc.Error) {
 		s.mu.Lock()
 		delete(s.asked, questionID)
 		s.mu.Unlock()
-		if err == nil {
+		s.agent.mu.Lock()
+		isOpen := s.agent.sessions[s.id] == s
+		s.agent.mu.Unlock()
+		if err == nil && isOpen {
 			s.loop.Answer(questionID, read(result))
 		}
 	})

@@ -145,6 +145,41 @@ func TestALoadedLoopAsks(t *testing.T) {
 	}
 }
 
+// A session that is closed says and asks nothing more of a loop that goes on, and its client's answers count for nothing.
+func TestAClosedSessionIsQuiet(t *testing.T) {
+	k := begin(t, withLoop(), &Agent{})
+	load := func() *looptest.Loop {
+		t.Helper()
+		before := k.loops.Loop("ralph-k")
+		k.ask("session/load", `{"sessionId":"ralph-k","cwd":"/w/app","mcpServers":[]}`)
+		k.answer()
+		k.commanded("join", "past")
+		for k.loops.Loop("ralph-k") == before {
+			k.ask("session/nope", `{}`)
+			k.answer()
+		}
+		return k.loops.Loop("ralph-k")
+	}
+	first := load()
+	first.Ask(aQuestion)
+	asked := k.next("session/request_permission")
+	k.ask("session/close", `{"sessionId":"ralph-k"}`)
+	k.next("$/cancel_request")
+	k.client.Reply(asked.ID, map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}, nil)
+	if k.answer(); !first.HasLeft() {
+		t.Error("its loop is still followed")
+	}
+	first.Tell(`{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"Look"}}`)
+	if second := load(); second == first || len(first.Answers) > 0 {
+		t.Errorf("%d answers", len(first.Answers))
+	}
+	for len(k.heard) > 0 {
+		if m := <-k.heard; strings.Contains(string(m.Params), "Look") {
+			t.Errorf("it hears %s", m.Params)
+		}
+	}
+}
+
 // A loop that gives way to another one ends no turn but its own.
 func TestALoopThatGivesWay(t *testing.T) {
 	loops := withLoop()

@@ -119,7 +119,9 @@ func (s *Session) follow(f *following) {
 			case <-f.stands:
 				s.look(f)
 			case do := <-f.aside:
-				do()
+				if do(); f.HasLeft() {
+					return
+				}
 			case <-f.Over():
 				s.read(f)
 				s.over(f)
@@ -188,6 +190,34 @@ func (s *Session) again() (wire.Said, error) {
 	return open[0].Said, nil
 }
 
+// letGo ends what is shown of the loop, and the turn. A loop of the turn that ends with this window is followed until then.
+func (s *Session) letGo() {
+	s.mu.Lock()
+	f, held := s.following, s.held
+	s.mu.Unlock()
+	if f == nil {
+		return
+	}
+	s.between(f, func() {
+		s.tells(f.withdraw)
+		if f == held && f.Owns() && !f.Status().Detached {
+			return
+		}
+		f.Close()
+		s.mu.Lock()
+		s.following = nil
+		s.mu.Unlock()
+		s.endTurn(Outcome{Cancelled: true})
+	})
+}
+
+// withdraw takes all questions back.
+func (f *following) withdraw(face Face) {
+	for id := range f.asked {
+		face.Withdraw(id)
+	}
+}
+
 // over ends what is shown of a loop.
 func (s *Session) over(f *following) {
 	s.mu.Lock()
@@ -218,9 +248,7 @@ func (s *Session) over(f *following) {
 	isCancelled := s.cancelled
 	s.mu.Unlock()
 	s.tells(func(face Face) {
-		for id := range f.asked {
-			face.Withdraw(id)
-		}
+		f.withdraw(face)
 		face.Stands(now)
 		if !givesWay { // to a loop that its user has just asked for
 			face.Ended(now, end.Reason)

@@ -395,19 +395,18 @@ func (s *Session) interrupt() {
 	}
 }
 
-// Close ends the turn: its loop is interrupted, unless it goes on without a window.
+// Close ends the turn: its loop is interrupted, unless it goes on without a window. Then the loop is let go of.
 func (s *Session) Close(done func()) {
 	s.mu.Lock()
-	f := s.following
+	inTurn, held := s.turn != nil, s.held
 	s.mu.Unlock()
-	go func() {
-		defer done()
-		if f != nil && f.Status().Detached {
-			s.endTurn(Outcome{Cancelled: true})
-			return
-		}
-		s.interrupt()
-	}()
+	if inTurn && (held == nil || !held.Status().Detached) {
+		s.Interrupt()
+	}
+	s.order(func() {
+		s.letGo()
+		done()
+	})
 }
 
 // endTurn ends the turn under way, if there is one. What was said before a loop began is refused behind that: it may begin
