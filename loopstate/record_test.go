@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
@@ -270,6 +271,36 @@ func TestWhoseRecordIsBelieved(t *testing.T) {
 	}
 	if s, err := open(t, parent).Load(); err != nil || s.Cost.USD != 1.5 || s.Allowed == nil {
 		t.Errorf("at home: %+v, %v", s, err)
+	}
+}
+
+// A keeper is killed, its folder is moved, and the loop is driven there: by then its next owner has a record in the new place.
+func TestAFolderThatWasMovedAfterItsOwnerDied(t *testing.T) {
+	f := open(t, t.TempDir())
+	l, err := f.Lock(Owner{PID: os.Getpid(), ProcessStart: "another", LoopID: "moved", Standing: Standing{Reapers: []Reaper{{PID: 2, Mark: 7}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := filepath.Dir(mustRecord(t, f, "moved"))
+	folder := filepath.Join(t.TempDir(), "moved")
+	if err := errors.Join(f.Create(spent("moved")), os.WriteFile(filepath.Join(from, registry.JournalName), []byte("its story"), 0o600),
+		filelock.Unlock(l.open), os.Rename(f.root, folder)); err != nil {
+		t.Fatal(err)
+	}
+	of := open(t, folder)
+	drivesIt(t, of)
+	if _, err := of.Leave(func(*State) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(from); err == nil {
+		t.Error("what is kept of it stays with the folder that was moved")
+	}
+	story, err := os.ReadFile(filepath.Join(filepath.Dir(mustRecord(t, of, "moved")), registry.JournalName))
+	if err != nil || string(story) != "its story" || !isCounted(t, of, "moved") {
+		t.Errorf("at home are %q, %v, and what it counts: %t", story, err, isCounted(t, of, "moved"))
+	}
+	if o, held, err := of.Owner(); !held || err != nil || !o.Lives() || len(o.Reapers) != 1 {
+		t.Errorf("it is driven by %+v, %t, %v", o, held, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -143,7 +144,8 @@ func Get(folder, id string) (e Entry, ok bool, err error) {
 	return e, ok, nil
 }
 
-// Move gives what is kept of a loop to the folder that the loop works in by now, as its user has moved that.
+// Move gives what is kept of a loop to the folder that the loop works in by now, as its user has moved that. What the process
+// that drives it has put there already stays.
 func Move(e Entry, folder string) error {
 	from, err := Dir(e.Folder, e.LoopID)
 	if err != nil {
@@ -153,11 +155,24 @@ func Move(e Entry, folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(from, to); err != nil {
+	files, err := os.ReadDir(from)
+	if err := cmp.Or(err, os.MkdirAll(to, 0o700)); err != nil {
 		return err
 	}
+	for _, f := range files {
+		path := filepath.Join(to, f.Name())
+		if _, err := os.Lstat(path); err == nil || f.Name() == FileName { // which is written last, so that all can be done again
+			continue
+		}
+		if err := os.Rename(filepath.Join(from, f.Name()), path); err != nil {
+			return err
+		}
+	}
 	e.Folder = folder
-	return write(e)
+	if err := write(e); err != nil {
+		return err
+	}
+	return os.RemoveAll(from)
 }
 
 // GiveUp takes away with what a loop could go on. How it ended is still known.
