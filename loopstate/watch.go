@@ -116,6 +116,8 @@ func (w *watcher) follow() {
 	}
 	if w.record = ""; !w.file.record.drives.Load() {
 		w.record = w.file.ownersRecord()
+	}
+	if w.record != "" { // fsnotify takes "" for the working directory
 		dirs = append(dirs, w.record)
 	}
 	for _, dir := range dirs {

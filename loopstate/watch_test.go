@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -105,6 +107,21 @@ func TestAWatcherHearsWhatAnotherProcessSays(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// Who watches an idle folder watches nothing else, such as the folder that the process is in.
+func TestWhatIsWatchedOfAnIdleFolder(t *testing.T) {
+	f := open(t, t.TempDir())
+	notify, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer notify.Close()
+	w := &watcher{file: f, notify: notify}
+	w.follow()
+	if got := notify.WatchList(); len(got) != 1 || got[0] != f.root {
+		t.Errorf("watched are %q, want %s", got, f.root)
 	}
 }
 
