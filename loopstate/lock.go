@@ -150,7 +150,8 @@ func (l *Lock) RecordPath() string {
 
 // SetOwner rewrites the record, such as when an agent was started. Zero fields
 // are filled in as by File.Lock. The record needn't survive the machine, so it
-// isn't brought to the disk. Without a loop's id there is nothing but the lock's file.
+// isn't brought to the disk. Without a loop's id, or where the state folder can't be written, there is nothing but the lock's
+// file: it only helps, and who counts there is told.
 func (l *Lock) SetOwner(o Owner) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,14 +159,13 @@ func (l *Lock) SetOwner(o Owner) error {
 		return fmt.Errorf("writing the lock file: %w", os.ErrClosed)
 	}
 	o = complete(o)
-	before := l.standing
-	if err := l.standing.keep(l.file.root, o); err != nil {
-		return fmt.Errorf("writing how the loop stands: %w", err)
-	}
-	o.Standing = Standing{Control: o.Control} // which is found even if the state folder was removed
-	if err := rewrite(l.open, o); err != nil {
+	who := o
+	who.Standing = Standing{Control: o.Control} // which is found even if the state folder was removed
+	if err := rewrite(l.open, who); err != nil {
 		return fmt.Errorf("writing the lock file: %w", err)
 	}
+	before := l.standing
+	_ = l.standing.keep(l.file.root, o)
 	if before.path != l.standing.path {
 		before.drop()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 func TestALockSaysWhoHasIt(t *testing.T) {
@@ -288,6 +289,23 @@ func TestAnOwnerWhoseRecordWasRemoved(t *testing.T) {
 	}
 	if found, held, err := f.Owner(); !held || err != nil || !found.Live {
 		t.Errorf("with it, it is %+v, %t, %v", found, held, err)
+	}
+}
+
+// A loop can be had, such as to cancel it, where the user's state folder can't be written.
+func TestAnOwnerWhoseRecordCannotBeWritten(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(state, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(paths.EnvState, filepath.Join(state, "state"))
+	f := open(t, t.TempDir())
+	l := lock(t, f, Owner{LoopID: "a"})
+	if err := l.SetOwner(Owner{LoopID: "b"}); err != nil {
+		t.Error(err)
+	}
+	if o, held, err := f.Owner(); !held || err != nil || o.LoopID != "b" || !o.Lives() {
+		t.Errorf("it is %+v, %t, %v", o, held, err)
 	}
 }
 
