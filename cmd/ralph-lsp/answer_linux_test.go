@@ -109,10 +109,10 @@ func TestAnAgentIsAnsweredFromAnotherTerminal(t *testing.T) {
 // A loop that nobody looks at is answered by the command that its user has set, in the user's own file alone. What goes wrong
 // there stands in the log of its process.
 func TestAnAgentIsAnsweredByACommand(t *testing.T) {
-	for name, tt := range map[string]struct{ own, folder, args, want, log string }{
-		"once":                 {"echo once", "", "", "allowed once: Bash git push", ""},
-		"the folder's is none": {"echo deny not that branch", "echo once", "", "denied: Bash git push: not that branch", ""},
-		"wrong":                {"echo sure", "", "--ask-timeout 1s", "denied: Bash git push: nobody answered", `"sure" is no answer: deny [words for the agent], once`},
+	for name, tt := range map[string]struct{ own, folder, want, log string }{
+		"once":                 {"echo once", "", "allowed once: Bash git push", ""},
+		"the folder's is none": {"echo deny not that branch", "echo once", "denied: Bash git push: not that branch", ""},
+		"wrong":                {"echo sure", "", "denied: Bash git push: by hand", `"sure" is no answer: deny [words for the agent], once`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFolderWithClaude(t)
@@ -125,7 +125,7 @@ func TestAnAgentIsAnsweredByACommand(t *testing.T) {
 					must(os.WriteFile(file, []byte(`notify.reply = ["sh", "-c", "`+script+`"]`+"\n"), 0o600))
 				}
 			}
-			out, err := exec.Command("sh", "-c", strings.Replace(runsAsking, "--output console", "--detach "+tt.args, 1)).CombinedOutput()
+			out, err := exec.Command("sh", "-c", strings.Replace(runsAsking, "--output console", "--detach", 1)).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
@@ -140,6 +140,12 @@ func TestAnAgentIsAnsweredByACommand(t *testing.T) {
 					text += string(data)
 				}
 				return text
+			}
+			if tt.log != "" { // the question waits
+				proctest.Until(t, "the log", func() bool { return strings.Contains(kept("keeper.log"), tt.log) })
+				if out, err := exec.Command("ralph-lsp", "answer", "deny", "by", "hand").CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
 			}
 			proctest.Until(t, "its end", func() bool { return strings.Contains(kept("journal.jsonl"), `"_ralph/end"`) })
 			if story := kept("journal.jsonl"); !strings.Contains(story, tt.want) {

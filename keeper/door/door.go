@@ -180,11 +180,12 @@ func (d *Door) IsAttended() bool {
 	return d.grace != nil && !d.isLoose || slices.ContainsFunc(d.windows, func(w *Window) bool { return w.Answers })
 }
 
-// Note shows a line to all windows. Without a window, the process prints it.
+// Note shows a line to all windows. Where none is its user's, who may have seen it, the process prints it, too: a window
+// that only looks on may be about to leave, as one does that has begun a detached loop.
 func (d *Door) Note(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.windows) == 0 {
+	if !slices.ContainsFunc(d.windows, func(w *Window) bool { return w.owns() || w.Answers }) {
 		fmt.Fprintln(os.Stderr, text)
 	}
 	for _, w := range d.windows {
