@@ -180,6 +180,30 @@ func TestAClosedSessionIsQuiet(t *testing.T) {
 	}
 }
 
+// A turn that is to wait for a loop ends although the loop has ended before it could.
+func TestALoopThatEndsAsItIsToGoOn(t *testing.T) {
+	loops := withLoop()
+	k := begin(t, loops, &Agent{})
+	k.ask("session/load", `{"sessionId":"ralph-k","cwd":"/w/app","mcpServers":[]}`)
+	k.answer()
+	k.commanded("join", "past")
+	loops.Set(func() {
+		loops.Before["ralph.loop.resume"] = func() {
+			loops.Loop("ralph-k").Tell(over)
+			k.titled("Ralph done")
+		}
+	})
+	k.session = "ralph-k"
+	k.prompt("/ralph-resume")
+	if a := k.answer(); string(a.Result) != `{"stopReason":"end_turn"}` {
+		t.Errorf("%s %v", a.Result, a.Error)
+	}
+	k.commanded("ralph.loop.resume", "ralph-k")
+	k.prompt("/ralph-status") // is about the folder again
+	k.commanded("ralph.loop.status", `{"folder":"file:///w/app"}`)
+	k.answer()
+}
+
 // A loop that gives way to another one ends no turn but its own.
 func TestALoopThatGivesWay(t *testing.T) {
 	loops := withLoop()

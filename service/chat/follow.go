@@ -224,8 +224,12 @@ func (s *Session) over(f *following) {
 	if s.following == f { // else another one has begun
 		s.following = nil
 	}
+	isLeft := f.HasLeft()
+	if isLeft { // the client is gone
+		f.ended = &Outcome{Cancelled: true}
+	}
 	s.mu.Unlock()
-	if f.HasLeft() { // the client is gone
+	if isLeft {
 		return
 	}
 	end, err := f.End()
@@ -240,6 +244,10 @@ func (s *Session) over(f *following) {
 	now := wire.StatusOf(end.Status, f.Owns())
 	f.Close()
 	s.mu.Lock()
+	f.ended = &Outcome{Ended: end.Reason}
+	if s.following == f { // a turn has come to wait for it meanwhile
+		s.following = nil
+	}
 	var done func(Outcome)
 	givesWay := s.turn != nil && s.held != f
 	if s.held == f { // another turn may begin as soon as its user hears of the end

@@ -90,6 +90,7 @@ type following struct {
 	aside  chan func()     // what is to be done between two of its updates
 	over   chan struct{}   // nothing more is shown of it
 	asked  map[string]bool // which of its questions were asked
+	ended  *Outcome        // of a turn that comes to wait for it; nil: it isn't over
 }
 
 // NewSession makes one. ctx ends with its client.
@@ -329,12 +330,17 @@ func (s *Session) begin(f *following, begun service.Begun) {
 	s.follow(f)
 }
 
-// hold makes the turn one of a loop: it lasts until that ends.
+// hold makes the turn one of a loop: it lasts until that ends, which it may have done meanwhile.
 func (s *Session) hold(f *following) {
 	s.mu.Lock()
-	s.loopID, s.held, s.following = f.LoopID(), f, f
+	s.loopID, s.held = f.LoopID(), f
 	isCancelled, early := s.cancelled, s.early
-	s.early = nil
+	if f.ended != nil {
+		s.mu.Unlock()
+		s.endTurn(*f.ended)
+		return
+	}
+	s.following, s.early = f, nil
 	s.mu.Unlock()
 	s.tells(func(face Face) {
 		face.Begun(f.LoopID())
