@@ -65,6 +65,7 @@ func documents(ed *clienttest.Editor, s *story) *Documents {
 
 // refreshes is how often the editor was told of news.
 func refreshes(ed *clienttest.Editor) int {
+	synctest.Wait() // what is due at this moment may still be told
 	n := 0
 	for _, m := range ed.Got {
 		if m.Method == methodRefresh && fmt.Sprint(m.Params) == "{"+uri+"}" {
