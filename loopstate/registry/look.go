@@ -18,7 +18,8 @@ type Look struct {
 	scannedAt time.Time // when all files were looked at
 }
 
-// scanEvery is how soon a loop of long ago is seen that goes on: it makes no folder.
+// scanEvery is how soon a loop of long ago is seen that goes on: it makes no folder. For so long, too, all files are looked at
+// after a folder was made: a loop's file comes later.
 const scanEvery = 10 * time.Second
 
 // readEntry is what was in a file of this size and time.
@@ -69,7 +70,7 @@ func (l *Look) files() []paths.File {
 	if info, err := os.Stat(dir); err == nil {
 		madeAt = info.ModTime()
 	}
-	if !madeAt.Equal(l.madeAt) || time.Since(l.scannedAt) >= scanEvery {
+	if !madeAt.Equal(l.madeAt) || time.Since(madeAt) < scanEvery || time.Since(l.scannedAt) >= scanEvery {
 		l.madeAt, l.scannedAt = madeAt, time.Now()
 		return paths.NewestIn(dir, "*", FileName)
 	}

@@ -216,6 +216,22 @@ func TestNotMoreAreListedThanMayBe(t *testing.T) {
 	}
 }
 
+// A loop's folder is there before its file, and is listed as soon as it has one.
+func TestALoopThatBegins(t *testing.T) {
+	inHome(t)
+	its, err := Dir("/w/app", "ralph-a")
+	must(t, err)
+	must(t, os.MkdirAll(its, 0o700))
+	l := new(Look)
+	if all, _ := l.All(); len(all) > 0 {
+		t.Errorf("listed are %+v", all)
+	}
+	must(t, Set(Entry{LoopID: "ralph-a", Folder: "/w/app"}))
+	if _, last := l.All(); last["/w/app"].LoopID != "ralph-a" {
+		t.Error("it isn't listed")
+	}
+}
+
 // A loop of long ago that goes on makes no folder: who looks again and again sees it when all files are looked at.
 func TestALoopOfLongAgoGoesOn(t *testing.T) {
 	inHome(t)
