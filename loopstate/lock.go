@@ -24,6 +24,8 @@ const (
 	gonePatience = 2 * time.Second
 	// maxRecord bounds what is read of a lock file, in bytes.
 	maxRecord = 1 << 20
+	// MaxStatus is how long an owner's status may be, so that all that it says can be read.
+	MaxStatus = maxRecord / 2
 )
 
 // LockedError says that another process drives the folder's loop.

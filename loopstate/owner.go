@@ -40,7 +40,7 @@ type Standing struct {
 	Live    bool            `json:"live,omitempty"`    // an agent runs that can be told something
 	Control string          `json:"control,omitempty"` // the socket on which it can be asked; "": it only begins, or see Deaf
 	Deaf    string          `json:"deaf,omitempty"`    // why it can't be asked for anything
-	Status  json.RawMessage `json:"status,omitempty"`  // a loop.Status
+	Status  json.RawMessage `json:"status,omitempty"`  // a loop.Status, of MaxStatus bytes at most
 	// when it stood so, while a run is at work: from then on its time counts on; zero: none is
 	WorksAt time.Time `json:"worksAt,omitzero"`
 	Agents  []Agent   `json:"agents,omitempty"`
@@ -268,11 +268,13 @@ func (s *standing) close() {
 // first JSON value. It isn't brought to the disk, as it tells of a process. What the file has is read, as an agent may have
 // written over the one in its folder.
 func rewrite(file *os.File, o Owner) error {
-	record, err := json.Marshal(o)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // which would make a status longer
+	if err := e.Encode(o); err != nil {
 		return err
 	}
-	record = append(record, '\n')
+	record := b.Bytes()
 	now := make([]byte, len(record)+1)
 	if n, _ := file.ReadAt(now, 0); bytes.Equal(now[:n], record) {
 		return nil

@@ -77,9 +77,12 @@ const (
 // HoldsAgent says whether an agent waits for the answer.
 func (q Question) HoldsAgent() bool { return q.Kind != Limits }
 
-// Short is a question with as much of its detail as the record of a loop's owner has.
-func (q Question) Short() Question {
-	q.Detail = cutTo(q.Detail, MaxFileDetail)
+// Short is a question with so many bytes of its detail at most, and without options that are longer.
+func (q Question) Short(most int) Question {
+	q.Detail = cutTo(q.Detail, most)
+	if len(strings.Join(q.Options, "")) > most {
+		q.Options = nil
+	}
 	return q
 }
 

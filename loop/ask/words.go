@@ -64,7 +64,7 @@ func cutTo(text string, limit int) string {
 		return text
 	}
 	const room = 64
-	kept := strings.ToValidUTF8(text[:limit-room], "")
+	kept := strings.ToValidUTF8(text[:max(limit-room, 0)], "")
 	return kept + fmt.Sprintf("\n... (%s more)", tell.Amount(len(text)-len(kept), "byte"))
 }
 

@@ -80,7 +80,7 @@ func (p *Presence) Stands(s setup.Standing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	said := loopstate.Standing{Control: p.owner.Control, Deaf: p.owner.Deaf, Leaving: s.IsLeaving, Live: s.IsLive}
-	said.Status, _ = json.Marshal(progress.Recorded(s.Status)) // without, its state file tells
+	said.Status = progress.Recorded(s.Status)
 	if s.IsAtWork {
 		said.WorksAt = time.Now()
 	}
