@@ -451,7 +451,12 @@ func (c *Connection) Do(q loop.Request) (loop.Reply, error) {
 	case r := <-answer:
 		return r, r.Err()
 	case <-c.over:
-		return loop.Reply{}, loop.ErrNotRunning
+		select {
+		case r := <-answer: // the loop ended right behind it
+			return r, r.Err()
+		default:
+			return loop.Reply{}, loop.ErrNotRunning
+		}
 	case <-time.After(patience):
 		return loop.Reply{}, fmt.Errorf("the process of the loop doesn't answer")
 	}
