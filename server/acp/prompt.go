@@ -111,8 +111,10 @@ func (a *Agent) steering(s *session, id json.RawMessage, p params) *rpc.Error {
 }
 
 // cancel is the client's stop, which some send when a turn takes them too long: the loop is
-// interrupted, and can go on.
+// interrupted, and can go on. One that comes behind its turn is about nothing.
 func (a *Agent) cancel(s *session, _ json.RawMessage, _ params) *rpc.Error {
-	s.loop.Interrupt()
+	if s.loop.IsBusy() {
+		s.loop.Interrupt()
+	}
 	return nil
 }

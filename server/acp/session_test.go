@@ -187,6 +187,7 @@ func TestALoopThatEndsAsItIsToGoOn(t *testing.T) {
 	k.ask("session/load", `{"sessionId":"ralph-k","cwd":"/w/app","mcpServers":[]}`)
 	k.answer()
 	k.commanded("join", "past")
+	k.titled("Ralph 1/5")
 	loops.Set(func() {
 		loops.Before["ralph.loop.resume"] = func() {
 			loops.Loop("ralph-k").Tell(over)

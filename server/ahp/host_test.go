@@ -442,3 +442,54 @@ func TestAMessageBeforeAStartThatFails(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// turnOf begins a turn once the one before, which was stopped, is over.
+func (v *window) turnOf(id, text string) {
+	v.t.Helper()
+	for isRejected := true; isRejected; {
+		v.do(chatA, turnStarted(id, text))
+		isRejected = strings.Contains(v.hears("chat/turnStarted"), "rejectionReason")
+	}
+}
+
+// A stop while it is asked how to start leaves it.
+func TestAStopWhileAStartIsAsked(t *testing.T) {
+	loops := looptest.New()
+	loops.Errors["ralph.loop.start"] = &wire.Failure{Reason: wire.ReasonInterrupted, Err: errors.New("there is a loop")}
+	w := begin(t, loops)
+	v := w.window("one")
+	v.ask("createSession", `{"channel":"ralph:/a","provider":"ralph","workingDirectories":["file:///w/app"]}`)
+	v.ask("subscribe", `{"channel":"`+chatA+`"}`)
+	v.do(chatA, turnStarted("t1", "Mend it"))
+	v.hears("chat/turnStarted")
+	v.hears("chat/toolCallStart")
+	v.hears("chat/toolCallReady")
+	w.commanded("ralph.loop.start", "Mend it")
+	v.do(chatA, `{"type":"chat/turnCancelled","turnId":"t1","duration":5}`)
+	v.hears("chat/turnCancelled")
+	v.turnOf("t2", "Mend the lexer")
+	w.commanded("ralph.loop.start", "Mend the lexer")
+	v.hears("chat/toolCallStart")
+}
+
+// A stop interrupts a loop that was found running and has no prompt here.
+func TestAStopOfALoopThatWasOpened(t *testing.T) {
+	loops := looptest.New()
+	loops.Listed = []wire.LoopStatus{{LoopID: "a", Title: "Mend it", Live: true}}
+	loops.Stories["a"] = []string{`{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"Mend it"}}`, begun}
+	w := begin(t, loops)
+	v := w.window("one")
+	v.ask("listSessions", `{"channel":"ahp-root://"}`)
+	var opened struct {
+		Snapshot struct {
+			State struct{ ActiveTurn struct{ ID string } }
+		}
+	}
+	_ = json.Unmarshal(v.ask("subscribe", `{"channel":"`+chatA+`"}`).Result, &opened)
+	w.commanded("join", "past")
+	for m := receive(t, v.heard); !strings.Contains(string(m.Params), "Ralph 1/5"); m = receive(t, v.heard) { // it is followed
+	}
+	v.do(chatA, `{"type":"chat/turnCancelled","turnId":"`+opened.Snapshot.State.ActiveTurn.ID+`","duration":5}`)
+	v.hears("chat/turnCancelled")
+	w.commanded("ralph.loop.cancel", `"loopId":"a"`)
+}

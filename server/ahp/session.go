@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -308,6 +309,7 @@ func (s *session) decide() {
 	switch {
 	case p == nil:
 		s.loop.Interrupt()
+		maps.DeleteFunc(s.script.calls, func(_ string, c *call) bool { return c.ask != nil && c.ask.id == "" }) // how to start
 	default:
 		s.begin(p.Message, p)
 		s.script.turn.hasIteration = true

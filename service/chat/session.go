@@ -81,6 +81,7 @@ type Session struct {
 	early     []func(error) // what was said before that
 	held      *following    // the loop that the turn waits for; nil: none has begun
 	agent     string        // who was told to be at work
+	instead   func(bool)    // answers the last of Face.Instead
 }
 
 // following is a loop that is followed.
@@ -379,18 +380,22 @@ func (s *Session) Steer(text string, done func(said string, err error)) {
 	}
 }
 
-// Interrupt is the user's stop: the loop of the turn is interrupted, and can go on.
+// Interrupt is the user's stop: the loop is interrupted, and can go on. One that is still to begin, begins not or ends then.
 func (s *Session) Interrupt() {
 	s.mu.Lock()
 	s.cancelled = true
+	instead := s.instead
 	s.mu.Unlock()
+	if instead != nil {
+		instead(false)
+	}
 	go s.interrupt()
 }
 
-// interrupt ends the turn's loop so that it can go on.
+// interrupt ends the session's loop so that it can go on, unless another one is to begin.
 func (s *Session) interrupt() {
 	s.mu.Lock()
-	isRunning := s.turn != nil && s.held != nil
+	isRunning := s.following != nil && (s.turn == nil || s.held != nil)
 	s.mu.Unlock()
 	if !isRunning {
 		return
@@ -448,8 +453,9 @@ func (s *Session) refused(err error, command string, instead func(wire.Remedy)) 
 	}
 	question, _ := known.Data["question"].(string)
 	r := Refused{cmp.Or(question, err.Error()+": "+remedies[0].Title+"?"), remedies[0].Title, err.Error()}
-	s.tells(func(f Face) {
-		f.Instead(r, func(yes bool) {
+	var once sync.Once
+	answer := func(yes bool) {
+		once.Do(func() {
 			s.order(func() {
 				if yes {
 					instead(remedies[0])
@@ -458,7 +464,16 @@ func (s *Session) refused(err error, command string, instead func(wire.Remedy)) 
 				}
 			})
 		})
-	})
+	}
+	s.mu.Lock()
+	s.instead = answer
+	isCancelled := s.cancelled
+	s.mu.Unlock()
+	if isCancelled {
+		answer(false)
+		return
+	}
+	s.tells(func(f Face) { f.Instead(r, answer) })
 }
 
 // Answer answers an agent's question. One that needs no answer any more isn't told.
