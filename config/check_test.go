@@ -96,6 +96,7 @@ func TestCheck(t *testing.T) {
 		{"list of others with a placeholder", "[backends.pi]\nargs = «[\"{prompt}\", 3, true, \"{prompt}\"]»\n", []string{"error: backends.pi.args contains {prompt}, but arguments have no placeholders; how the prompt goes in is said by prompt = \"arg\" or \"file\"; it has a number as item 2; write each item as a text in quotes"}},
 		{"what calls the user is a program of the folder", "notify.command = «[\"./tell\", \"a/b\"]»\n", []string{"error: notify.command runs ./tell, which would be a file of the loop's folder, and an agent may have written that; write a name in PATH, or an absolute path"}},
 		{"what answers for the user is a program of the folder", "notify.reply = «[\"./ask\"]»\n", []string{"error: notify.reply runs ./ask, which would be a file of the loop's folder, and an agent may have written that; write a name in PATH, or an absolute path"}},
+		{"what answers for the user has an agent's words", "notify.reply = «[\"sh\", \"-c\", \"ask '{text}'\"]»\n", []string{"error: notify.reply contains {text}, where an agent's words would be arguments; read them from standard input, which has them as JSON"}},
 		{"what calls the user is a program of PATH", "notify.command = [\"tell\", \"./a\"]\n", nil},
 		{"one of a few", "[backends.pi]\nprompt = «\"stdn\"»\n", []string{"error: backends.pi.prompt is \"stdn\"; write one of stdin, arg, file => \"stdin\""}},
 		{"unknown backend", "backend = «\"claud\"»\n", []string{"error: backend is \"claud\", which isn't a backend; did you mean claude? => \"claude\""}},

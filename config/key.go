@@ -253,10 +253,11 @@ var keys = placed([]Key{
 		Doc: "A program with its arguments that tells you: a name in PATH, or an absolute path. It works outside of the loop's " +
 			"folder, in `/`. `{title}` and `{text}` stand for the message; standard input has it as JSON, with the `folder`."},
 	{Path: path("notify.reply"), Type: Texts, Yields: settings.Users, Default: "[]", Samples: []string{`["ralph-reply"]`},
-		check: checkPresent, outside: true,
+		check: checkReply, outside: true,
 		put: to(func(s *Settings) any { return &s.Notify.Reply }),
 		Doc: "A program with its arguments that asks you elsewhere, such as on your phone, and prints your answer. It is " +
-			"started with each question, found and run as `notify.command`, and ended when the question is open no more."},
+			"started with each question, found and run as `notify.command`, and ended when the question is open no more. The " +
+			"question is on its standard input alone, as it has an agent's words: its arguments have no `{title}` or `{text}`."},
 	{Path: path("notify.webhook"), Type: Text, Yields: settings.Demands, Samples: []string{`"https://ntfy.example.com/ralph"`},
 		check: checkWebhook, put: to(func(s *Settings) any { return &s.Notify.Webhook }),
 		Doc: "An address that gets the same JSON by POST."},

@@ -169,6 +169,16 @@ func checkPresent(text string) string {
 	return ""
 }
 
+// checkReply completes "KEY ..." for an argument of a program that gets an agent's words: a shell would run them.
+func checkReply(text string) string {
+	for _, place := range []string{"{title}", "{text}"} {
+		if strings.Contains(text, place) {
+			return "contains " + place + ", where an agent's words would be arguments; read them from standard input, which has them as JSON"
+		}
+	}
+	return checkPresent(text)
+}
+
 // checkEnv completes "KEY ..." for what is no variable with its value.
 func checkEnv(text string) string {
 	if name, _, ok := strings.Cut(text, "="); !ok || name == "" || strings.ContainsRune(text, 0) {

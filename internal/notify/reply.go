@@ -133,7 +133,7 @@ func replyTo(ctx context.Context, argv []string, q ask.Question, loopID, folder 
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	said := &head{most: maxAnswer, full: func() { end(errTooMuch) }}
-	if err = run(ctx, fill(argv, asks.Note), string(stdin)+"\n", said); context.Cause(ctx) == errTooMuch {
+	if err = run(ctx, argv, string(stdin)+"\n", said); context.Cause(ctx) == errTooMuch {
 		err = errTooMuch
 	}
 	words := strings.Fields(said.String())
