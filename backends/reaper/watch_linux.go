@@ -71,7 +71,7 @@ func (p Proc) couldAnswer() bool {
 	return err == nil && s.Start == p.Start && (s.State == 'S' || s.State == 'R')
 }
 
-// note appends the verdict. The file is in a folder where agents write: it is one, or nothing is written.
+// note appends the verdict. The file is the record of the loop's owner: a regular one, or nothing is written.
 func (w *watcher) note() {
 	if w.verdictFile == "" {
 		return

@@ -32,7 +32,7 @@ const (
 )
 
 // The files in a loop's folder. OwnerName and SocketName are there while a process drives the loop, or when it was killed,
-// LogName when one has crashed.
+// and so is LogName, which stays where the process has said something: when it crashed, or couldn't call its user.
 const (
 	FileName    = "loop.json"
 	JournalName = "journal.jsonl"
