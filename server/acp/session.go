@@ -172,6 +172,11 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 			a.client.Reply(id, nil, rpc.Errorf(rpc.CodeNotFound, "there is no loop %s in %s", s.id, s.folder))
 			return
 		}
+		if replay { // it is told all that it has seen
+			s.mu.Lock()
+			s.view, s.title = view{}, ""
+			s.mu.Unlock()
+		}
 		told := make(chan struct{})
 		s.loop.TakeUp(cmp.Or(l.LoopID, s.loop.LoopID()), l.Live, replay, func() {
 			defer close(told)

@@ -205,6 +205,53 @@ func TestALoopThatEndsAsItIsToGoOn(t *testing.T) {
 	k.answer()
 }
 
+// A session that is loaded once more shows the plan, and asks what is still open, as at first.
+func TestALoopThatIsLoadedTwice(t *testing.T) {
+	k := begin(t, withLoop(), &Agent{})
+	const load = `{"sessionId":"ralph-k","cwd":"/w/app","mcpServers":[]}`
+	k.ask("session/load", load)
+	k.answer()
+	k.titled("Ralph 1/5")
+	k.loops.Loop("ralph-k").Stand(func(s *loop.Status) {
+		s.Plan, s.Tasks.Total, s.Tasks.Now, s.Questions = "PLAN.md", 2, "the lexer", []ask.Question{aQuestion}
+	})
+	asked := k.next("session/request_permission")
+	k.ask("session/load", load)
+	if got := k.next("$/cancel_request"); !strings.Contains(string(got.Params), string(asked.ID)) {
+		t.Errorf("%s", got.Params)
+	}
+	for m := k.next("session/update"); !strings.Contains(string(m.Params), "the lexer"); m = k.next("session/update") {
+	}
+	k.next("session/request_permission")
+	k.answer()
+}
+
+// What a loop still says that gave way to another one isn't how far that is shown.
+func TestAWordOfALoopThatGaveWay(t *testing.T) {
+	loops := withLoop()
+	k := begin(t, loops, &Agent{})
+	k.ask("session/load", `{"sessionId":"ralph-k","cwd":"/w/app","mcpServers":[]}`)
+	k.answer()
+	k.commanded("join", "past")
+	k.session = "ralph-k"
+	k.prompt("/ralph-loop Mend it")
+	k.commanded("ralph.loop.start", "Mend it")
+	for m := k.next("session/update"); !strings.Contains(string(m.Params), "This turn lasts"); m = k.next("session/update") {
+	}
+	k.told(over)
+	k.answer()
+	const word = `{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"Look"}}`
+	loops.Loop("ralph-k").Tell(word, word, word)
+	for m := k.next("session/update"); !strings.Contains(string(m.Params), "Look"); m = k.next("session/update") {
+	}
+	loops.Set(func() { loops.Listed[0].LoopID = "ralph-a" })
+	k.prompt("Leave the parser alone")
+	k.commanded("join", "c1")
+	k.commanded("ralph.loop.steer", "parser")
+	k.loops.Loop("ralph-a").Tell(over)
+	k.answer()
+}
+
 // A loop that gives way to another one ends no turn but its own.
 func TestALoopThatGivesWay(t *testing.T) {
 	loops := withLoop()

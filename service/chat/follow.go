@@ -28,13 +28,19 @@ func (s *Session) TakeUp(loopID string, isLive, isReplay bool, told func()) {
 				if isReplay {
 					s.replay(loopID, s.place())
 				}
-				told()
+				if told(); isReplay { // what is asked is of what it has put away
+					s.tells(f.withdraw)
+					s.mu.Lock()
+					clear(f.asked)
+					s.mu.Unlock()
+					s.look(f)
+				}
 			})
 		default:
 			if isReplay {
 				s.replay(loopID, "")
 			} else { // the client knows what it did
-				s.reach(s.endOf(loopID))
+				s.reach(nil, s.endOf(loopID))
 			}
 			told()
 			if isLive {
@@ -50,11 +56,11 @@ func (s *Session) place() string {
 	return s.cursor
 }
 
-// reach notes what was shown.
-func (s *Session) reach(cursor string) {
+// reach notes what was shown: in a replay, or of the loop that is followed, which another one may have taken the place of.
+func (s *Session) reach(of *following, cursor string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cursor != "" {
+	if cursor != "" && (of == nil || of == s.following) {
 		s.cursor = cursor
 	}
 }
@@ -78,7 +84,7 @@ func (s *Session) replay(loopID, before string) {
 	s.mu.Unlock()
 	for page, err := range journal.Pages(s.ctx, story, "", journal.Options{Thinking: true, Before: before}) {
 		s.show(page.Items, true)
-		if s.reach(page.Cursor); err != nil {
+		if s.reach(nil, page.Cursor); err != nil {
 			return
 		}
 	}
@@ -136,7 +142,7 @@ func (s *Session) read(f *following) {
 	for more := true; more; {
 		page, behind := f.Next(true)
 		s.show(page.Items, false)
-		s.reach(page.Cursor)
+		s.reach(f, page.Cursor)
 		more = page.More || len(page.Items) > 0 && behind > 0
 	}
 }

@@ -290,7 +290,7 @@ func (s *Session) start(p wire.StartParams) {
 		return
 	}
 	s.mu.Lock()
-	s.cursor, s.agent = "", ""
+	s.following, s.cursor, s.agent = nil, "", ""
 	s.mu.Unlock()
 	s.begin(f, begun)
 }
