@@ -1,8 +1,10 @@
 package loop
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -34,7 +36,12 @@ func (s *Status) show(owner loopstate.Owner) {
 	if owner.Suspended() {
 		s.Suspended = owner.PID
 	}
-	if json.Unmarshal(owner.Status, &now) != nil { // none yet, or of a version that had it elsewhere
+	if json.Unmarshal(owner.Status, &now) != nil {
+		// It only begins, or is of an earlier version, which had it in the lock's file: an agent may write what stands there.
+		if owner.Control != "" {
+			s.Cause = cmp.Or(s.Cause, fmt.Sprintf("it isn't known here what process %d does or asks, as it may be of an earlier version; "+
+				"ralph-lsp watch shows it", owner.PID))
+		}
 		return
 	}
 	isAtWork := !owner.WorksAt.IsZero()

@@ -1,12 +1,24 @@
 package loop
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
+
+// Who is of an earlier version has questions that aren't shown here, and the status says so.
+func TestAnOwnerOfAnEarlierVersion(t *testing.T) {
+	for control, want := range map[string]bool{"": false, "/sock": true} { // without one, it only begins
+		s := Status{State: StateRunning}
+		s.show(loopstate.Owner{PID: 7, Version: "0.1.0", Standing: loopstate.Standing{Control: control}})
+		if got := strings.Contains(s.Cause, "earlier version; ralph-lsp watch shows it"); got != want {
+			t.Errorf("on socket %q, it says %q", control, s.Cause)
+		}
+	}
+}
 
 // While a long tool runs, the state file says nothing new; other processes count all the same. A question stands still,
 // and has a deadline.
