@@ -39,9 +39,9 @@ More
   ralph-lsp hats | emit                     who hands over to whom | hand over, in a run
   ralph-lsp agents                          the agents of markdown files
   ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)
-  ralph-lsp acp [--log FILE]                serve an editor that speaks ACP (Zed, ...)
+  ralph-lsp acp                             serve an editor that speaks ACP (Zed, ...)
   ralph-lsp ahp --token-file FILE [FOLDER..] serve VS Code's chat
-  ralph-lsp mcp [--log FILE]                serve models by MCP (Copilot and others)
+  ralph-lsp mcp                             serve models by MCP (Copilot and others)
   ralph-lsp history [show]                  past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell   (help completion bash: how to set it up)
