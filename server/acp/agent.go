@@ -39,7 +39,7 @@ type Agent struct {
 	hasForms bool                // the client's user can fill in a form
 }
 
-// Serve serves a client until it goes away. What becomes of its loops, whoever made Loops says.
+// Serve serves a client until it goes away, and what it has asked for is done. What becomes of its loops, whoever made Loops says.
 func (a *Agent) Serve(in io.Reader, out io.Writer) error {
 	var cancel context.CancelFunc
 	a.ctx, cancel = context.WithCancel(context.Background())
@@ -49,6 +49,9 @@ func (a *Agent) Serve(in io.Reader, out io.Writer) error {
 	err := a.client.Serve()
 	cancel()
 	a.work.Wait()
+	for _, s := range a.sessions {
+		s.loop.Wait()
+	}
 	a.client.Close()
 	return err
 }

@@ -121,7 +121,11 @@ func (a *Agent) closeSession(s *session, id json.RawMessage, _ params) *rpc.Erro
 	a.mu.Lock()
 	delete(a.sessions, s.id)
 	a.mu.Unlock()
-	s.loop.Close(func() { a.client.Reply(id, map[string]any{}, nil) })
+	a.work.Add(1)
+	s.loop.Close(func() {
+		defer a.work.Done()
+		a.client.Reply(id, map[string]any{}, nil)
+	})
 	return nil
 }
 

@@ -1,10 +1,13 @@
 package acp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/looptest"
@@ -250,6 +253,21 @@ func TestAWordOfALoopThatGaveWay(t *testing.T) {
 	k.commanded("ralph.loop.steer", "parser")
 	k.loops.Loop("ralph-a").Tell(over)
 	k.answer()
+}
+
+// A client that goes away while a loop begins is waited for: what was made for the loop is to be dropped.
+func TestAClientThatGoesAwayDuringAStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loops, isOver := refusing("ralph.loop.start", context.Canceled), false
+		loops.Before["ralph.loop.start"] = func() { time.Sleep(time.Second); isOver = true }
+		a := Agent{Loops: loops}
+		err := a.Serve(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"acp-mr2k-A","cwd":"/w/app"}}
+{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"acp-mr2k-A","prompt":[{"type":"text","text":"Mend it"}]}}
+`), io.Discard)
+		if err != nil || !isOver {
+			t.Errorf("%v, over: %t", err, isOver)
+		}
+	})
 }
 
 // A loop that gives way to another one ends no turn but its own.

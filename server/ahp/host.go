@@ -62,14 +62,13 @@ type Host struct {
 	models   []any
 }
 
-// Serve serves clients until the process that started this one closes its end. What becomes of the loops, whoever
-// made Loops says.
+// Serve serves clients until the process that started this one closes its end, and what its clients have asked
+// for is done. What becomes of the loops, whoever made Loops says.
 func (h *Host) Serve(listener net.Listener, until io.Reader) {
 	h.clients, h.sessions, h.chats, h.past = map[*client]bool{}, map[string]*session{}, map[string]*session{}, map[string]pastLoop{}
 	h.models = []any{h.model("configured", "As configured")}
 	var cancel context.CancelFunc
 	h.ctx, cancel = context.WithCancel(context.Background())
-	defer cancel()
 	for _, folder := range h.Folders {
 		go func() {
 			h.Loops.Open(h.ctx, folder)
@@ -79,10 +78,15 @@ func (h *Host) Serve(listener net.Listener, until io.Reader) {
 	go accept.Serve(listener.Accept, 2*maxClients, h.serveClient)
 	_, _ = io.Copy(io.Discard, until)
 	_ = listener.Close()
+	cancel()
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	for c := range h.clients {
 		c.conn.Close()
+	}
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		s.loop.Wait()
 	}
 }
 

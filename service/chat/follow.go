@@ -40,7 +40,8 @@ func (s *Session) TakeUp(loopID string, isLive, isReplay bool, told func()) {
 			if isReplay {
 				s.replay(loopID, "")
 			} else { // the client knows what it did
-				s.reach(nil, s.endOf(loopID))
+				outline, _ := s.loops.Story(s.Folder, loopID).Outline(s.ctx) // what isn't kept has none
+				s.reach(nil, outline.Cursor)
 			}
 			told()
 			if isLive {

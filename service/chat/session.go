@@ -125,6 +125,13 @@ func (s *Session) carryOut() {
 	}
 }
 
+// Wait waits until all that was ordered so far is carried out.
+func (s *Session) Wait() {
+	done := make(chan struct{})
+	s.order(func() { close(done) })
+	<-done
+}
+
 // tells tells the face something.
 func (s *Session) tells(tell func(f Face)) {
 	s.facing.Lock()
@@ -313,12 +320,6 @@ func (s *Session) resume(p wire.ResumeParams) {
 		return
 	}
 	s.begin(f, begun)
-}
-
-// endOf is the place behind all that a loop has done.
-func (s *Session) endOf(loopID string) string {
-	outline, _ := s.loops.Story(s.Folder, loopID).Outline(s.ctx) // what isn't kept has none
-	return outline.Cursor
 }
 
 // begin follows a loop that has begun.
