@@ -260,11 +260,18 @@ func TestAClientThatGoesAwayDuringAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loops, isOver := refusing("ralph.loop.start", context.Canceled), false
 		loops.Before["ralph.loop.start"] = func() { time.Sleep(time.Second); isOver = true }
-		a := Agent{Loops: loops}
-		err := a.Serve(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"acp-mr2k-A","cwd":"/w/app"}}
-{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"acp-mr2k-A","prompt":[{"type":"text","text":"Mend it"}]}}
-`), io.Discard)
-		if err != nil || !isOver {
+		a, ended := Agent{Loops: loops}, make(chan error)
+		in, client := io.Pipe()
+		go func() { ended <- a.Serve(in, io.Discard) }()
+		for _, said := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"acp-mr2k-A","cwd":"/w/app"}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"acp-mr2k-A","prompt":[{"type":"text","text":"Mend it"}]}}`,
+		} {
+			_, _ = io.WriteString(client, said+"\n")
+			synctest.Wait()
+		}
+		_ = client.Close()
+		if err := <-ended; err != nil || !isOver {
 			t.Errorf("%v, over: %t", err, isOver)
 		}
 	})
