@@ -123,10 +123,11 @@ func TestASubmitterMayDoNothingElse(t *testing.T) {
 	}
 	for _, flags := range [][]string{
 		{"--sandbox", "off"}, {"--setup", "id"}, {"--trust"}, {"--hat", "x"}, {"--backend", "./a"}, {"--backend-arg", "--yolo"}, {"--permissions", "ask"},
-		{"--priority", "high"}, {"--max-iterations", "0"}, {"--max-time", "0"}, {"--reserve", "-1"}, {"--repo", "file://" + w.repo}, {"--agent", "x"},
+		{"--priority", "high"}, {"--max-iterations", "0"}, {"--max-time", "0"}, {"--repo", "file://" + w.repo}, {"--agent", "x"},
 	} {
 		alice.refuses("a: ", append(append([]string{"submit", "--repo", w.repo, "--name", "a"}, flags...), "Do it")...)
 	}
+	alice.refuses("an iteration reserves between", "submit", "--repo", w.repo, "--name", "a", "--reserve", "-1", "Do it")
 	triesAll(t, alice, his, waiting, theirs)
 	if s := w.status(); s["waiting"].State != "queued" || len(s) != 4 { // the fourth is what it may
 		t.Errorf("the loops are %+v", s)

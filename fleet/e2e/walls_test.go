@@ -57,7 +57,7 @@ func TestAgentsCantReachTheBus(t *testing.T) {
 	submit("outside", "--sandbox", "off", "--on", "gpu,os="+runtime.GOOS)
 	submit("nowhere", "--on", "gpu,os=none")
 	w.until("a word on why it waits", func() bool {
-		return strings.Contains(w.status()["outside"].Text, "it needs one without walls")
+		return strings.Contains(w.status()["outside"].Text, "it needs a worker without walls")
 	})
 	w.worker("open", 1, w.addr, long, "--label", "gpu")
 	if found := seen("outside"); !strings.Contains(found, token) { // else the looking would prove nothing
