@@ -22,9 +22,12 @@ func (p *program) asks(more ...string) {
 func (p *program) question(text string) (id string) {
 	p.t.Helper()
 	q := p.await("the question "+text, func(u update) bool { return u.SessionUpdate == "_ralph/question" && strings.Contains(u.line, text) })
-	proctest.Until(p.t, "the lock has the question "+q.ID, func() bool {
-		data, err := os.ReadFile(strings.TrimSuffix(p.stateFile(), "md") + "lock")
-		return err == nil && strings.Contains(string(data), q.ID)
+	proctest.Until(p.t, "the record has the question "+q.ID, func() bool {
+		found, _ := filepath.Glob(filepath.Join(p.box.Home, ".local/state/ralph-lsp/loops/*/owner.json")) // a good pattern
+		return slices.ContainsFunc(found, func(file string) bool {
+			data, err := os.ReadFile(file)
+			return err == nil && strings.Contains(string(data), q.ID)
+		})
 	})
 	return q.ID
 }
