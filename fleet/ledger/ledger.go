@@ -74,6 +74,7 @@ func Retry(ctx context.Context, try func() error) error {
 			select {
 			case <-time.After(rand.N(time.Millisecond << min(tries, 6))):
 			case <-ctx.Done():
+				return ctx.Err()
 			}
 		}
 		if err := try(); !errors.Is(err, ErrConflict) {

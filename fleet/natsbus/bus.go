@@ -272,15 +272,8 @@ func (badLedger) Is(err error) bool { return err == ledger.ErrBroken }
 
 func (b badLedger) Unwrap() error { return b.Problem }
 
-// PutLedger implements fleet.Bus. One that was deleted has left a mark, which has a revision.
+// PutLedger implements fleet.Bus.
 func (b *Bus) PutLedger(ctx context.Context, part string, l ledger.Ledger, revision uint64) error {
-	if revision == 0 {
-		err := b.sums.create(ctx, part, l)
-		if errors.Is(err, fleet.ErrExists) {
-			return fleet.ErrConflict
-		}
-		return err
-	}
 	return b.sums.update(ctx, part, l, revision)
 }
 

@@ -1,11 +1,13 @@
 package natsbus
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 func TestLoopsAreFoundByTheirNames(t *testing.T) {
@@ -50,5 +52,22 @@ func TestLoopsAreFoundByTheirNames(t *testing.T) {
 	}
 	if ids, _, err := idsOf(ctx, b, "größe"); err != nil || !slices.Equal(ids, []string{"f2"}) {
 		t.Errorf("its note: %v, %v", ids, err)
+	}
+}
+
+func TestANameIsThereAgainBehindItsLastLoop(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
+	defer cancel()
+	b := serve(t)("user")
+	for _, id := range []string{"f1", "f2"} {
+		if err := b.Create(ctx, fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: id, Name: "fix"}}); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		if ids, _, err := idsOf(ctx, b, "fix"); err != nil || !slices.Equal(ids, []string{id}) {
+			t.Errorf("its note: %v, %v", ids, err)
+		}
+		if err := fleet.RemoveEnded(ctx, b, id, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

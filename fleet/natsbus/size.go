@@ -2,6 +2,7 @@ package natsbus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -52,7 +53,16 @@ func (b bucket) create(ctx context.Context, key string, value any) error {
 	return errorOf(err)
 }
 
+// update replaces what still has that revision, else it is fleet.ErrConflict. Revision 0 is of what isn't there: it may
+// have been, and left a mark that has a revision.
 func (b bucket) update(ctx context.Context, key string, value any, revision uint64) error {
+	if revision == 0 {
+		err := b.create(ctx, key, value)
+		if errors.Is(err, fleet.ErrExists) {
+			return fleet.ErrConflict
+		}
+		return err
+	}
 	data, err := valueOf(key, value)
 	if err == nil {
 		_, err = b.Update(ctx, key, data, revision)
