@@ -30,6 +30,13 @@ func (b *Bus) Hear(ctx context.Context, id string, all bool) (<-chan []byte, err
 	if err != nil {
 		return nil, err
 	}
+	drop := func() { // else the bus keeps it for minutes
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), silence)
+		defer cancel()
+		if info := consumer.CachedInfo(); info != nil {
+			b.live.DeleteConsumer(within, info.Name)
+		}
+	}
 	info, err := consumer.Info(ctx)
 	if err != nil {
 		return nil, err
@@ -37,6 +44,7 @@ func (b *Bus) Hear(ctx context.Context, id string, all bool) (<-chan []byte, err
 	waiting := info.NumPending
 	lines := make(chan []byte)
 	if all && waiting == 0 {
+		drop()
 		close(lines)
 		return lines, nil
 	}
@@ -48,9 +56,12 @@ func (b *Bus) Hear(ctx context.Context, id string, all bool) (<-chan []byte, err
 	if err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, messages.Stop)
+	stop := context.AfterFunc(ctx, messages.Stop)
 	go func() {
 		defer close(lines)
+		defer drop()
+		defer messages.Stop()
+		defer stop()
 		for {
 			m, err := messages.Next(most...)
 			if err != nil {

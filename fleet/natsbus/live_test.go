@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // hear reads so many lines of what a loop says; -1 is up to the end.
@@ -63,7 +64,16 @@ func TestWhoHearsALoop(t *testing.T) {
 	if heard := hear(t, late, 3); !slices.Equal(heard, said) {
 		t.Errorf("who comes late and stays hears %q", heard)
 	}
+	consumers := func() int {
+		info, err := client.live.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.Consumers
+	}
+	proctest.Until(t, "that only who stays has a consumer", func() bool { return consumers() == 2 })
 	leave()
+	proctest.Until(t, "that nobody has", func() bool { return consumers() == 0 })
 	if heard := hear(t, late, -1); heard != nil {
 		t.Errorf("who has left hears %q", heard)
 	}

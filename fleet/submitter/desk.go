@@ -4,6 +4,7 @@ package submitter
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,6 +65,8 @@ type Desk struct {
 
 // Answer answers a request. more says something to who asks, and returns what they say to that.
 func (d *Desk) Answer(ctx context.Context, data []byte, more func(context.Context, []byte) ([]byte, error)) []byte {
+	ctx, done := context.WithCancel(ctx)
+	defer done() // what is heard for it
 	var q request
 	var a answer
 	err := fleet.Decode(data, &q)
@@ -246,11 +249,29 @@ func (d *Desk) live(ctx context.Context, id, behind string) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	var lines bytes.Buffer
-	for said := range heard {
-		if at, n, _ := livelog.Untag(said); at > attempt || at == attempt && n > line {
-			lines.Write(append(bytes.TrimRight(said, "\n"), '\n'))
+	return &live{ctx: ctx, heard: heard, attempt: attempt, line: line}, nil
+}
+
+// live reads lines as they are heard, those behind a line of an attempt.
+type live struct {
+	ctx           context.Context
+	heard         <-chan []byte
+	attempt, line int
+	rest          []byte // of the one that is read
+}
+
+// Read implements io.Reader.
+func (l *live) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		said, ok := <-l.heard
+		if !ok {
+			return 0, cmp.Or(l.ctx.Err(), io.EOF)
+		}
+		if at, n, _ := livelog.Untag(said); at > l.attempt || at == l.attempt && n > l.line {
+			l.rest = append(bytes.TrimRight(said, "\n"), '\n')
 		}
 	}
-	return &lines, ctx.Err()
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
 }
