@@ -45,7 +45,8 @@ type Bus interface {
 	Put(ctx context.Context, r Record, revision uint64) error
 	// Remove takes a loop away that still has that revision, else it is ErrConflict; then all that is kept of it.
 	Remove(ctx context.Context, r Record, revision uint64) error
-	// Tidy drops the marks of loops that were removed before a time, by the clock of the bus. They tell who watches.
+	// Tidy drops the marks of loops that were removed before a time, by the clock of the bus. They tell who watches. It
+	// drops lanes as well in which no loop waits.
 	Tidy(ctx context.Context, before time.Time) error
 	// List returns all loops, and the ids of those whose records can't be read.
 	List(ctx context.Context) (all []Record, unread []string, err error)

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,9 +62,8 @@ func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) 
 	if err != nil {
 		return done, err
 	}
-	if err := requeue(ctx, bus, all); err != nil {
-		return done, err
-	}
+	lost := requeue(ctx, bus, all)
+	defer func() { err = errors.Join(err, lost) }()
 	loops, repos := map[string]Record{}, map[string]bool{}
 	for _, r := range all {
 		if keep > 0 && r.Phase == Ended && now.Sub(r.UpdatedAt) > keep {
@@ -95,11 +95,16 @@ func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) 
 	return done, bus.Tidy(ctx, now.Add(-marksLast))
 }
 
-// requeue has all loops taken that want a worker, should the queue have lost them.
+// requeue has all loops taken that want a worker, should the queue have lost them. One that can't be keeps no other one
+// from it, unless the bus is away.
 func requeue(ctx context.Context, bus Bus, all []Record) (problem error) {
 	for _, r := range all {
-		if problem == nil && (r.Phase == Queued || r.Phase == Running) {
-			problem = bus.Enqueue(ctx, r)
+		if r.Phase != Queued && r.Phase != Running {
+			continue
+		}
+		err := bus.Enqueue(ctx, r)
+		if problem = cmp.Or(problem, err); ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+			break
 		}
 	}
 	return problem

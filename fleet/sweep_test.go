@@ -206,3 +206,26 @@ func TestARepositoryThatIsJustSubmittedStays(t *testing.T) {
 		t.Errorf("swept %+v, %v; left are %q", done, err, slices.Sorted(maps.Keys(w.bus.files)))
 	}
 }
+
+// refusing doesn't take one loop.
+type refusing struct {
+	Bus
+	id    string
+	taken []string
+}
+
+func (b *refusing) Enqueue(_ context.Context, r Record) error {
+	if r.ID == b.id {
+		return errors.New("there is no room for it")
+	}
+	b.taken = append(b.taken, r.ID)
+	return nil
+}
+
+func TestALoopThatTheQueueRefusesKeepsNoOtherFromIt(t *testing.T) {
+	b := &refusing{id: "f1"}
+	all := []Record{{Task: Task{ID: "f1"}, Phase: Queued}, {Task: Task{ID: "f2"}, Phase: Queued}, {Task: Task{ID: "f3"}, Phase: Ended}}
+	if err := requeue(t.Context(), b, all); err == nil || !slices.Equal(b.taken, []string{"f2"}) {
+		t.Errorf("%v are taken, %v", b.taken, err)
+	}
+}

@@ -96,6 +96,12 @@ var (
 	repoForm   = regexp.MustCompile(`^[^-\x00-\x1f\x7f][^\x00-\x1f\x7f]*$`)
 )
 
+// What a task asks of a worker is bounded by these, as all lanes are one value on the bus: labels, and bytes of each.
+const (
+	maxOn    = 16
+	maxLabel = 100
+)
+
 // Check says what is wrong with a task, which may be anybody's who reaches the bus.
 func (t Task) Check() error {
 	switch {
@@ -107,6 +113,10 @@ func (t Task) Check() error {
 		return fmt.Errorf("%q is no commit", t.Base)
 	case !repoForm.MatchString(t.Repo):
 		return fmt.Errorf("%q is no repository", t.Repo)
+	case len(t.On) > maxOn:
+		return fmt.Errorf("it asks for %d labels of a worker, and at most %d are possible", len(t.On), maxOn)
+	case slices.ContainsFunc(t.On, func(label string) bool { return len(label) > maxLabel }):
+		return fmt.Errorf("a label of a worker has at most %d bytes", maxLabel)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (b *Bus) Tidy(ctx context.Context, before time.Time) error {
 			return err
 		}
 	}
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), b.lanes.tidy(ctx, b))
 }
 
 // Files implements fleet.Bus.

@@ -71,7 +71,7 @@ func (l *lanes) add(ctx context.Context, b *Bus, lane fleet.Lane) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for token != "" {
-		if _, isKnown := l.known[token]; isKnown {
+		if _, isKnown := l.known[token]; isKnown && time.Since(l.since) < idle {
 			return nil
 		}
 		if err := l.refresh(ctx, b); err != nil {
@@ -88,4 +88,53 @@ func (l *lanes) add(ctx context.Context, b *Bus, lane fleet.Lane) error {
 		}
 	}
 	return nil
+}
+
+// tidy drops the lanes in which no loop waits. A loop may come to one meanwhile: it is looked for again when everybody
+// has read that the lane is gone.
+func (l *lanes) tidy(ctx context.Context, b *Bus) error {
+	if _, err := l.read(ctx, b); err != nil {
+		return err
+	}
+	used, err := lanesInUse(ctx, b)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	next := maps.Clone(l.known)
+	maps.DeleteFunc(next, func(token string, _ fleet.Lane) bool { return !used[token] })
+	was, at := l.known, l.at
+	l.mu.Unlock()
+	if len(next) == len(was) {
+		return nil
+	}
+	if err := b.sums.update(ctx, lanesKey, next, at); errors.Is(err, fleet.ErrConflict) {
+		return nil // the next sweep does it
+	} else if err != nil {
+		return err
+	}
+	l.forget()
+	fleet.Pause(ctx, 2*idle)
+	if used, err = lanesInUse(ctx, b); err != nil {
+		return err
+	}
+	for token, lane := range was {
+		if used[token] {
+			err = errors.Join(err, l.add(ctx, b, lane))
+		}
+	}
+	return err
+}
+
+// lanesInUse are the tokens of the lanes in which loops wait, or run.
+func lanesInUse(ctx context.Context, b *Bus) (map[string]bool, error) {
+	info, err := b.work.Info(ctx, jetstream.WithSubjectFilter("ralph.work.>"))
+	if err != nil {
+		return nil, err
+	}
+	used := map[string]bool{}
+	for subject := range info.State.Subjects {
+		used[laneIn(subject)] = true
+	}
+	return used, nil
 }

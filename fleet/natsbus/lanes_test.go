@@ -106,3 +106,39 @@ func TestLoopsThatWaitForAnotherWorkerAreNoStall(t *testing.T) {
 	}
 	proctest.Until(t, "that it is told", func() bool { return Well(ctx, b, stalled) != nil })
 }
+
+func TestALaneThatNobodyWaitsInIsDropped(t *testing.T) {
+	ctx := t.Context()
+	connect := serve(t)
+	user, sweeper := connect("user"), connect("sweeper")
+	loop := func(id, on string) fleet.Record {
+		return fleet.Record{Phase: fleet.Queued, Task: fleet.Task{ID: id, Priority: fleet.Normal, On: []string{on}}}
+	}
+	for _, r := range []fleet.Record{loop("f1", "gpu"), loop("f2", "tpu")} {
+		if err := errors.Join(user.Create(ctx, r), user.Enqueue(ctx, r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone, err := user.Take(ctx, only("tpu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := func(b *Bus) int {
+		t.Helper()
+		b.lanes.forget()
+		all, err := b.lanes.read(ctx, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all) - 1 // that without needs
+	}
+	if err := sweeper.Tidy(ctx, time.Now()); err != nil || known(sweeper) != 2 {
+		t.Errorf("while loops are there: %d lanes, %v", known(sweeper), err)
+	}
+	if err := errors.Join(gone.Done(ctx), sweeper.Tidy(ctx, time.Now())); err != nil || known(sweeper) != 1 {
+		t.Errorf("behind one: %d lanes, %v", known(sweeper), err)
+	}
+	if err := user.Enqueue(ctx, loop("f3", "tpu")); err != nil || known(sweeper) != 2 {
+		t.Errorf("one comes to it again: %d lanes, %v", known(sweeper), err)
+	}
+}

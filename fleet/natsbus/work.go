@@ -225,7 +225,12 @@ func (t ticket) ID() string {
 
 // Lane implements fleet.Ticket.
 func (t ticket) Lane() string {
-	_, lane, _ := strings.Cut(strings.Split(t.message.Subject(), ".")[2], "-")
+	return laneIn(t.message.Subject())
+}
+
+// laneIn is the token of the lane in the subject of a loop that waits there.
+func laneIn(subject string) string {
+	_, lane, _ := strings.Cut(strings.Split(subject, ".")[2], "-")
 	return lane
 }
 

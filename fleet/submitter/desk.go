@@ -59,8 +59,29 @@ type Desk struct {
 	Dir   string                                            // for what is sent
 	Check func(ctx context.Context, task *fleet.Task) error // that its flags are some that a submitter may give
 
-	sending sync.Mutex // held while a repository is sent
-	sent    sync.Map   // the commits whose repositories the submitter has sent
+	sending sync.Mutex      // held while a repository is sent
+	sent    sync.Map        // the commits whose repositories the submitter has sent
+	asking  sync.Mutex      // held for lanes
+	lanes   map[string]bool // those of the submitter's loops, by their tokens
+}
+
+// maxLanes is how many kinds of workers a submitter's loops may ask for, until serve begins anew: all lanes are one value
+// on the bus.
+const maxLanes = 32
+
+// mayWaitIn says why a task can't wait in its lane.
+func (d *Desk) mayWaitIn(t fleet.Task) error {
+	token := fleet.LaneOf(fleet.Record{Task: t}).Token()
+	d.asking.Lock()
+	defer d.asking.Unlock()
+	if !d.lanes[token] && len(d.lanes) >= maxLanes {
+		return fmt.Errorf("a submitter's loops ask for at most %d kinds of workers (--on, --backend)", maxLanes)
+	}
+	if d.lanes == nil {
+		d.lanes = map[string]bool{}
+	}
+	d.lanes[token] = true
+	return nil
 }
 
 // Answer answers a request. more says something to who asks, and returns what they say to that.
@@ -169,6 +190,9 @@ func (d *Desk) submit(ctx context.Context, t fleet.Task, prompt string) (r fleet
 	}
 	t.Identify(prompt)
 	if err := errors.Join(t.Check(), t.Fits()); err != nil {
+		return r, false, err
+	}
+	if err := d.mayWaitIn(t); err != nil {
 		return r, false, err
 	}
 	if r, isNew, err = (fleet.Door{Bus: d.Bus}).Enter(ctx, t, prompt); err == nil && r.Labels[fleet.LabelSubmitter] != d.Name {

@@ -285,3 +285,19 @@ func TestASubmitterWatchesItsLoops(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+func TestASubmitterAsksForFewKindsOfWorkers(t *testing.T) {
+	d := &Desk{}
+	kind := func(i int) fleet.Task { return fleet.Task{On: []string{strings.Repeat("x", i+1)}} }
+	for i := range maxLanes {
+		if err := d.mayWaitIn(kind(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.mayWaitIn(kind(maxLanes)); err == nil {
+		t.Error("one more is let in")
+	}
+	if err := d.mayWaitIn(kind(0)); err != nil {
+		t.Errorf("one that is known isn't: %v", err)
+	}
+}
