@@ -155,7 +155,7 @@ func Spending(ctx context.Context, bus Store, queue string) (Ledger, error) {
 }
 
 // Correct changes what was spent by a sum, of a queue or of all loops (""), and keeps why. Less than nothing can't have
-// been spent.
+// been spent. It is none of the day's: nobody says when it was spent.
 func Correct(ctx context.Context, bus Store, queue string, c Correction) error {
 	c.Reason = strings.TrimSpace(strings.ToValidUTF8(c.Reason[:min(len(c.Reason), maxReason)], ""))
 	if c.Reason == "" || c.USD == 0 || math.IsNaN(c.USD) || math.IsInf(c.USD, 0) {
@@ -174,9 +174,6 @@ func Correct(ctx context.Context, bus Store, queue string, c Correction) error {
 	}
 	return changePart(ctx, bus, part, func(l *Ledger) bool {
 		l.Spent += c.USD // its parts have the rest
-		if l.Queue != nil {
-			l.spend(c.USD, c.At)
-		}
 		l.Corrected = append(slices.Clone(l.Corrected), c)
 		l.Corrected = l.Corrected[max(len(l.Corrected)-maxCorrections, 0):]
 		return true
@@ -451,10 +448,11 @@ func settle(ctx context.Context, bus Store, parts []string, settled func(*Ledger
 }
 
 // Forfeit takes what is reserved for a loop that wants no worker, up to its last attempt, as spent: a worker died that had
-// committed its attempt, but not settled it.
+// committed its attempt, but not settled it. One that died before the next attempt began has spent nothing of what that
+// had reserved.
 func Forfeit(ctx context.Context, bus Store, c Claim, now time.Time) error {
-	return errors.Join(lost(ctx, bus, c, c.parts()),
-		settleInQueue(ctx, bus, c, now, func(l *Ledger) bool { return l.lose(c.ID, c.Attempt) }))
+	over := func(l *Ledger) bool { return l.lose(c.ID, c.Attempt) || l.Settle(c.ID, c.Attempt+1, 0) }
+	return errors.Join(settle(ctx, bus, c.parts(), over), settleInQueue(ctx, bus, c, now, over))
 }
 
 // ForfeitOf is Forfeit for a loop that is no more: nobody knows where that is.

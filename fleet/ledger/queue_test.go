@@ -125,3 +125,26 @@ func TestQueuesComeAndGo(t *testing.T) {
 		t.Errorf("a loop of a removed queue gets %+v", a)
 	}
 }
+
+func TestACorrectionIsNoneOfTheDays(t *testing.T) {
+	m := newMemory()
+	must(0, SetQueue(t.Context(), m, "q", func(q *Queue) { q.PerDay = 5 }))
+	must(0, Correct(t.Context(), m, "q", Correction{At: noon, USD: 7, Reason: "of last week"}))
+	must(0, Correct(t.Context(), m, "q", Correction{At: noon, USD: -3, Reason: "counted twice"}))
+	if l := must(QueueOf(t.Context(), m, "q")); l.Spent != 4 || l.Today(noon) != 0 {
+		t.Errorf("it has spent %v, %v today", l.Spent, l.Today(noon))
+	}
+}
+
+func TestWhatALoopReservedThatNeverBeganIsGivenBack(t *testing.T) {
+	m := newMemory()
+	must(0, SetQueue(t.Context(), m, "q", func(q *Queue) { q.AtOnce = 1 }))
+	c, at := inQueue("f1", "q", 1), func() time.Time { return noon }
+	must(Reserve(t.Context(), m, c, at)) // and its worker dies before the record says so
+	must(0, Forfeit(t.Context(), m, c, noon))
+	for _, l := range []Ledger{must(QueueOf(t.Context(), m, "q")), must(Whole(t.Context(), m))} {
+		if len(l.Running) != 0 || l.Spent != 0 {
+			t.Errorf("left is %+v", l)
+		}
+	}
+}

@@ -86,7 +86,7 @@ func TestQueuesOfTeams(t *testing.T) {
 	u.says("status hers-too", "!walls")
 	u.says("budget --queue web --correct 2 --reason bill", "budget no limit spent $2.00", ": bill")
 	u.says("budget", "spent $0.00", "!bill")
-	u.says("queue", "web $2.00 spent · today $2.00 of $5.00", "gpu")
+	u.says("queue", "web $2.00 spent · today $0.00 of $5.00", "gpu")
 	u.says("queue remove gpu")
 	u.refuses("queue remove gpu", "there is no such queue")
 	u.says("queue", "web", "!gpu")
