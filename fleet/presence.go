@@ -17,7 +17,7 @@ type Presence struct {
 	Busy    int           `json:"busy"`              // slots that run an iteration
 	Labels  []string      `json:"labels,omitempty"`  // that it was given, for people
 	Sandbox string        `json:"sandbox,omitempty"` // the walls around each loop; older workers say none
-	Lanes   []string      `json:"lanes,omitempty"`   // the tokens of those from which it takes loops; older workers say none
+	Lanes   []string      `json:"lanes,omitzero"`    // the tokens of those from which it takes loops; nil: it hasn't looked, or is older
 	Failed  int           `json:"failed,omitempty"`  // attempts in a row that failed there
 	Problem string        `json:"problem,omitempty"` // of the last one of these
 	Since   time.Time     `json:"since"`
@@ -55,6 +55,9 @@ func (l *lanes) asked(takes func(Lane) bool) func(Lane) bool {
 func (l *lanes) tokens() (all []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.takes != nil {
+		all = []string{} // none is said, too
+	}
 	for token, is := range l.takes {
 		if is {
 			all = append(all, token)

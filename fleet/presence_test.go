@@ -68,3 +68,21 @@ func (m *memory) Workers(context.Context) ([]Presence, error) {
 	}
 	return all, nil
 }
+
+func TestAWorkerThatTakesNothingSaysSo(t *testing.T) {
+	var l lanes
+	for _, test := range []struct {
+		asked *Lane
+		takes bool
+	}{{nil, true}, {&Lane{}, false}} {
+		if test.asked != nil {
+			l.asked(func(Lane) bool { return false })(*test.asked)
+		}
+		data := must(Encode(Presence{Name: "w", Lanes: l.tokens()}))
+		var p Presence
+		must(0, Decode(data, &p))
+		if p.Takes("") != test.takes {
+			t.Errorf("asked for %v, it says %s", test.asked, data)
+		}
+	}
+}
