@@ -9,19 +9,19 @@ func (a *attempt) cost(o *Outcome, tried error) (spent, lost float64) {
 	o.CostUSD = max(o.CostUSD, a.CostUSD) // it is 0 where the agent doesn't tell
 	known := o.CostUSD - a.CostUSD
 	if spent = known; o.CostOpen { // money is closed by default
-		spent = max(spent, a.Reserve)
+		spent = max(spent, unknown(a.Record))
 	}
 	if tried != nil {
 		return spent, spent
 	}
-	if o.CostOpen {
-		spent = max(spent, expected(a.Record))
-		if spent == 0 && a.budget && o.StopReason == "" {
-			o.Paused, o.Reason = true, notTold
-		}
+	if o.CostOpen && spent == 0 && a.budget && o.StopReason == "" {
+		o.Paused, o.Reason = true, notTold
 	}
 	return spent, spent - known
 }
+
+// unknown is what an attempt counts as of which nobody knows what it has cost.
+func unknown(r Record) float64 { return max(r.Reserve, expected(r)) }
 
 // expected is what an iteration of a loop costs that doesn't say it: what the others cost on average. 0 is that nobody
 // knows.

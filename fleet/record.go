@@ -98,7 +98,7 @@ func (r *Record) Begin(worker string, now time.Time) {
 // lose counts what the ledger does for an attempt of which nobody has said how it went.
 func (r *Record) lose() {
 	if r.Phase == Running {
-		r.CostOpen, r.LostUSD = true, r.LostUSD+r.Reserve
+		r.CostOpen, r.LostUSD = true, r.LostUSD+unknown(*r)
 	}
 }
 

@@ -217,7 +217,7 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	if r.Phase == Running { // its worker is gone: what is wished of it is done, and nobody thinks that it runs while it waits
 		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { now.lose(); return now.GiveBack(r.Attempt, w.now()) })
 		if err == nil {
-			err = w.settle(ctx, r, r.Reserve)
+			err = w.settle(ctx, r, unknown(r))
 		}
 		return nil, 0, err // it is looked at again
 	}
