@@ -42,9 +42,18 @@ func (q *queues) isOpen(ctx context.Context, w *Worker, name string) bool {
 	if now.Sub(g.read).Abs() >= gateLasts {
 		l, err := ledger.QueueOf(ctx, w.Bus, name)
 		g.read = now
-		g.mayUse = err == nil && (len(l.Queue.Workers) == 0 || slices.Contains(l.Queue.Workers, w.Name))
+		g.mayUse = err == nil && w.isOf(*l.Queue)
 	}
 	return g.mayUse && !now.Before(g.shut)
+}
+
+// isOf says whether a worker is one of a queue's. A machine is no wall by itself: where a queue with such machines names
+// none, they name the queue.
+func (w *Worker) isOf(q ledger.Queue) bool {
+	if len(q.Workers) == 0 {
+		return !q.Walled || slices.Contains(w.Queues, q.Name)
+	}
+	return slices.Contains(q.Workers, w.Name)
 }
 
 func (q *queues) at(name string) *gate {

@@ -27,13 +27,14 @@ func TestWhoseLoopsAWorkerTakes(t *testing.T) {
 		m := newMemory()
 		must(0, ledger.SetQueue(t.Context(), m, "theirs", func(q *ledger.Queue) { q.Workers = []string{"other"} }))
 		must(0, ledger.SetQueue(t.Context(), m, "ours", func(*ledger.Queue) {}))
+		must(0, ledger.SetQueue(t.Context(), m, "walled", func(q *ledger.Queue) { q.Walled = true }))
 		for name, tt := range map[string]struct {
 			queues []string
 			want   string
-		}{"all": {nil, " ours"}, "some": {[]string{"ours", "gone"}, "ours"}, "those of none": {[]string{""}, ""}} {
+		}{"all": {nil, " ours"}, "some": {[]string{"ours", "gone", "walled"}, "ours walled"}, "those of none": {[]string{""}, ""}} {
 			w := Worker{Bus: m, Name: "w", Queues: tt.queues}
 			var takes []string
-			for _, queue := range []string{"", "ours", "theirs", "gone"} {
+			for _, queue := range []string{"", "ours", "theirs", "gone", "walled"} {
 				if w.takes(t.Context(), Lane{Queue: queue}) {
 					takes = append(takes, queue)
 				}

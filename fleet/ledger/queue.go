@@ -21,7 +21,7 @@ type Queue struct {
 	AtOnce     int      `json:"atOnce,omitempty"`     // iterations; the same
 	Submitters []string `json:"submitters,omitempty"` // who may only submit, and may do that here
 	Workers    []string `json:"workers,omitempty"`    // names of those that take its loops; none: each does
-	Walled     bool     `json:"walled,omitempty"`     // its workers' machines are the walls: submitters' loops need no others
+	Walled     bool     `json:"walled,omitempty"`     // its workers' machines are the walls: those of Workers, or that name it
 	Rest       Rest     `json:",embed"`
 }
 

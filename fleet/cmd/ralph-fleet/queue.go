@@ -90,7 +90,8 @@ func newQueueAdd() *cobra.Command {
 	add(f, &changes, "worker", "`NAMES` of the workers that take its loops; \"\": all", parseWords,
 		func(q *ledger.Queue, v []string) { q.Workers = v })
 	add(f, &changes, "walled", "true: its workers are containers or machines that agents may have, walls enough for loops "+
-		"of submitters", strconv.ParseBool, func(q *ledger.Queue, v bool) { q.Walled = v })
+		"of submitters. They are those of --worker, else those that name it (worker --queue)", strconv.ParseBool,
+		func(q *ledger.Queue, v bool) { q.Walled = v })
 	return cmd
 }
 
