@@ -340,6 +340,7 @@ func TestAUserSubmitsAndFetches(t *testing.T) {
 	u.refuses("submit --name one Do it", "only a worker knows which agent it has and whether that agent reports its costs", "--reserve 0.50")
 	u.refuses("submit --backend gemini Do it", "gemini doesn't tell what it costs, so the limit of cost can't hold")
 	u.says("submit --name told --backend claude Do it", " told submitted")
+	u.refuses("submit --name kept --backend gemini --reserve 0.000001 Do it", "at least 0.05")
 	u.says("submit --name kept --backend gemini --reserve 0.1 Do it", " kept submitted")
 	u.says("limits --max-cost 0", "cost no limit")
 	u.refuses("submit --backend gemini --max-cost 2 Do it", "gemini doesn't tell what it costs")

@@ -121,11 +121,11 @@ func streamJSON(ctx context.Context, cmd *cobra.Command, bus *natsbus.Bus) error
 	})
 	tellUnread(cmd.ErrOrStderr(), unread)
 	if err = errors.Join(err, problem); err != nil {
-		return err
+		return errors.Join(err, lines.Flush()) // what has come is told
 	}
 	shown, err := fleet.Gather(ctx, bus, running, gathering)
 	if err != nil {
-		return err
+		return errors.Join(err, lines.Flush())
 	}
 	return errors.Join(printJSON(lines, running, shown, nil), lines.Flush())
 }

@@ -193,6 +193,9 @@ func tellSubmitted(out io.Writer, one fleet.Submitted, asJSON bool) {
 	fmt.Fprintf(out, "%s  %s  %s\n", one.ID, one.Name, word)
 }
 
+// leastReserve is what a loop reserves at least under a limit of cost, in dollars, whose agent doesn't tell what it costs.
+const leastReserve = 0.05
+
 // money refuses loops whose cost nobody would know under a limit of it, and says what they may cost without one.
 func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, q *ledger.Queue, note io.Writer) error {
 	sums, _, err := bus.Ledger(ctx, ledger.CommonPart)
@@ -205,13 +208,13 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, q *l
 		tells = known.Output.HasCost()
 	}
 	switch isLimited := limits.MaxCostUSD > 0 || sums.Limits.MaxUSD > 0 || q.HasBudget(); {
-	case isLimited && !tells && t.Reserve == 0:
+	case isLimited && !tells && t.Reserve < leastReserve:
 		who := agent.Name + " doesn't tell what it costs"
 		if agent.Name == "" || agent.Name == config.Auto {
 			who = "only a worker knows which agent it has and whether that agent reports its costs"
 		}
-		return fmt.Errorf("%s, so the limit of cost can't hold: say what an iteration costs at most (--reserve 0.50), or name "+
-			"an agent that tells it (--backend claude)", who)
+		return fmt.Errorf("%s, so the limit of cost can't hold: say what an iteration costs at most (--reserve 0.50; at "+
+			"least %.2f), or name an agent that tells it (--backend claude)", who, leastReserve)
 	case sums.Limits.MaxUSD > 0 && t.Reserve > sums.Limits.MaxUSD:
 		return fmt.Errorf("--reserve %.2f is more than the budget of all loops, $%.2f: it would never begin", t.Reserve, sums.Limits.MaxUSD)
 	case isLimited:
