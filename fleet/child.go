@@ -77,9 +77,12 @@ func outcome(r Record, c *child.Child, exit error, tree string) (o Outcome, limi
 	}
 	o.CostOpen, o.Unknown = !said.Cost.Known || said.Unknown > r.Unknown, max(said.Unknown, r.Unknown)
 	// Its sum is of all iterations that its state knows. An older version may have written that state, and had its sums
-	// elsewhere: what the record has beyond the child's sum counts besides.
+	// elsewhere: what the record has beyond the child's sum counts besides. It gets no less when the sum has more than the
+	// iteration, as the reviews.
 	if o.Forgotten = r.CostUSD + c.Spent() - said.Cost.USD; o.Forgotten < 1e-9 {
 		o.Forgotten = 0
+	} else {
+		o.Forgotten = max(o.Forgotten, r.Forgotten)
 	}
 	o.CostUSD = said.Cost.USD + o.Forgotten
 	if said.Reason.Ending().OfMachine {

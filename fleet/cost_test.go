@@ -101,3 +101,26 @@ func TestAnUpgradeForgetsNoCost(t *testing.T) {
 		})
 	}
 }
+
+// A sum has what a review costs, which is none of an iteration's: what a state has forgotten stays.
+func TestAReviewPaysForNothingThatIsForgotten(t *testing.T) {
+	w := newWorks(t)
+	r := w.submit()
+	w.change(r, func(r *Record) error { r.CostUSD, r.Forgotten = 3, 3; return nil })
+	w.write("log.does", `echo '{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":'$n',"costUsd":1}'
+end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"text":"'$1'","costUsd":'$((n*2))'}'; }`)
+	r = w.until(r, isEnded)
+	if l := must(ledger.Whole(t.Context(), w.bus)); r.Forgotten != 3 || r.Cost() != 9 || l.Spent != 6 {
+		t.Errorf("it is %+v; spent $%v", r, l.Spent)
+	}
+}
+
+// An attempt that is lost costs what an iteration does.
+func TestALostAttemptIsNotFree(t *testing.T) {
+	r := Record{Phase: Running, CostUSD: 3, Iterations: 2}
+	r.lose()
+	spent, lost := (&attempt{Record: Record{CostUSD: 3, Iterations: 2}}).cost(&Outcome{CostOpen: true}, ErrNotFound)
+	if r.LostUSD != 1.5 || spent != 1.5 || lost != 1.5 {
+		t.Errorf("it has lost $%v; one that fails costs $%v, $%v of it lost", r.LostUSD, spent, lost)
+	}
+}
