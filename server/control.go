@@ -164,8 +164,11 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 // typed returns what the limits and the text of a command change.
 func (c *controls) typed(ctx context.Context, p wire.LoopParams, given limits.Given, text string) (loop.Patch, error) {
 	var now loop.Status
-	if h, _, err := c.driven(ctx, p); err == nil && text != "" {
-		now = h.Status()
+	if text != "" {
+		c.workspace.AwaitMet(ctx)
+		if h, _, err := c.driven(ctx, p); err == nil {
+			now = h.Status()
+		}
 	}
 	return service.ChangeOf(now, given, text)
 }

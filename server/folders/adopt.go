@@ -1,6 +1,7 @@
 package folders
 
 import (
+	"context"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -42,10 +43,37 @@ func (f *Folder) meets(now *loop.Status) bool {
 	if w.closed || f.hasOurs() || !f.tried.isDue(is, time.Now()) || w.folders[f.Path] != f {
 		return false
 	}
-	f.tried, f.meeting = tried{driver: is}, true
+	f.tried, f.meeting = tried{driver: is}, make(chan struct{})
 	f.starting++
 	w.Work.Add(1)
 	return true
+}
+
+// isMet ends meeting. The caller holds the workspace's mu.
+func (f *Folder) isMet() {
+	if f.meeting != nil {
+		close(f.meeting)
+		f.meeting = nil
+	}
+}
+
+// AwaitMet waits until no loop is about to be met: what is changed there meanwhile is told to its process on another way,
+// and may be missing in what is first told of the loop.
+func (s *loops) AwaitMet(ctx context.Context) {
+	s.workspace.mu.Lock()
+	var meetings []chan struct{}
+	for _, f := range s.workspace.folders {
+		if f.meeting != nil {
+			meetings = append(meetings, f.meeting)
+		}
+	}
+	s.workspace.mu.Unlock()
+	for _, met := range meetings {
+		select {
+		case <-met:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // found is the loop that is met.

@@ -29,15 +29,17 @@ type Folder struct {
 	looked    chan struct{}      // closed when its state file was looked at once
 	noted     chan struct{}      // holds one signal for the watch: seen was set
 
-	looking   sync.Mutex   // see look
-	starting  int          // how many of ours begin just now, or are met
-	running   *Managed     // that we are a window of, until it ended
-	last      *Managed     // the last of these that ended
-	tried     tried        // whose window we wanted to be
-	seen      *loop.Status // one that we are no window of
-	meeting   bool         // we are about to become one: what its files say of it is told only when nothing comes of that
-	left      Questions    // the user's question about a loop that nobody drives
-	situation string       // in which that is asked; in another one it is moot
+	looking  sync.Mutex   // see look
+	starting int          // how many of ours begin just now, or are met
+	running  *Managed     // that we are a window of, until it ended
+	last     *Managed     // the last of these that ended
+	tried    tried        // whose window we wanted to be
+	seen     *loop.Status // one that we are no window of
+	// meeting is closed when we are a window of the loop, or nothing came of that; nil: we aren't about to become one. What
+	// the loop's files say is told only then.
+	meeting   chan struct{}
+	left      Questions // the user's question about a loop that nobody drives
+	situation string    // in which that is asked; in another one it is moot
 
 	review review    // of its last loop's changes
 	Undo   Questions // the user's question about an undo
@@ -108,7 +110,7 @@ func (f *Folder) GaveUp() {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	f.starting--
-	f.meeting = false
+	f.isMet()
 	f.workspace.forget(f)
 }
 
@@ -118,7 +120,8 @@ func (f *Folder) Runs(r *Managed) (wanted bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	f.starting--
-	f.running, f.seen, f.tried, f.meeting = r, nil, tried{}, false
+	f.running, f.seen, f.tried = r, nil, tried{}
+	f.isMet()
 	f.withdraw()
 	delete(f.workspace.asked, askedOf{f.Path, r.ID()})
 	return !f.workspace.closed && !f.removed
@@ -169,7 +172,7 @@ func (f *Folder) now() (now loop.Status, isThere bool) {
 	switch {
 	case f.running != nil:
 		now = f.running.Status()
-	case f.seen != nil && !f.meeting:
+	case f.seen != nil && f.meeting == nil:
 		now = *f.seen
 	case f.last != nil && !f.isPast():
 		now = f.last.Status()
@@ -197,7 +200,7 @@ func (f *Folder) status() (wire.LoopStatus, bool) {
 		return wire.LoopStatus{}, false
 	}
 	of := f.running
-	if of == nil && (f.seen == nil || f.meeting) {
+	if of == nil && (f.seen == nil || f.meeting != nil) {
 		of = f.last
 	}
 	status := wire.StatusOf(now, of != nil && of.Owns())
