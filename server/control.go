@@ -165,7 +165,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 func (c *controls) typed(ctx context.Context, p wire.LoopParams, given limits.Given, text string) (loop.Patch, error) {
 	var now loop.Status
 	if text != "" {
-		c.workspace.AwaitMet(ctx)
+		c.workspace.Settle(ctx)
 		if h, _, err := c.driven(ctx, p); err == nil {
 			now = h.Status()
 		}

@@ -1,7 +1,6 @@
 package folders
 
 import (
-	"context"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -54,25 +53,6 @@ func (f *Folder) isMet() {
 	if f.meeting != nil {
 		close(f.meeting)
 		f.meeting = nil
-	}
-}
-
-// AwaitMet waits until no loop is about to be met: what is changed there meanwhile is told to its process on another way,
-// and may be missing in what is first told of the loop.
-func (s *loops) AwaitMet(ctx context.Context) {
-	s.workspace.mu.Lock()
-	var meetings []chan struct{}
-	for _, f := range s.workspace.folders {
-		if f.meeting != nil {
-			meetings = append(meetings, f.meeting)
-		}
-	}
-	s.workspace.mu.Unlock()
-	for _, met := range meetings {
-		select {
-		case <-met:
-		case <-ctx.Done():
-		}
 	}
 }
 

@@ -101,20 +101,24 @@ func (s *loops) Other(ctx context.Context, p wire.LoopParams) (path string, seen
 	return "", seen, nil
 }
 
-// Settle waits until loops that are over are out of their folders: an editor
-// hears of the end a moment before.
+// Settle waits until loops that are over are out of their folders, as an editor hears of the end a moment before, and
+// until those are met that are about to be: what is changed there meanwhile is told to their processes on another way, and
+// may be missing in what is first told of them.
 func (s *loops) Settle(ctx context.Context) {
-	var leaving []*Managed
+	var awaited []<-chan struct{}
 	s.workspace.mu.Lock()
 	for _, f := range s.workspace.folders {
 		if r := f.running; r != nil && r.Status().State.Over() {
-			leaving = append(leaving, r)
+			awaited = append(awaited, r.Retired)
+		}
+		if f.meeting != nil {
+			awaited = append(awaited, f.meeting)
 		}
 	}
 	s.workspace.mu.Unlock()
-	for _, r := range leaving {
+	for _, done := range awaited {
 		select {
-		case <-r.Retired:
+		case <-done:
 		case <-ctx.Done():
 		}
 	}
