@@ -30,7 +30,7 @@ type Markdown struct {
 // row is a paragraph of a transcript, or a part of an agent's message.
 type row struct {
 	message    string // whose part it is: who speaks, and the message's id; "": no text
-	by         string // a wire.Kind of a text
+	by         string // the kind of update that a text is
 	header     int    // the iteration that begins here
 	call       string // the id of a tool's call
 	parent     string // the call that the call is below

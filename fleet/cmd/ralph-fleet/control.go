@@ -181,7 +181,7 @@ func newLimits() *cobra.Command {
 	return cmd
 }
 
-// addLimit adds a flag that changes a limit of all loops.
+// parseAtOnce reads how many loops of a key may run at once: "anthropic=4".
 func parseAtOnce(text string) (map[string]int, error) {
 	key, n, _ := strings.Cut(text, "=")
 	most, err := limits.ParseCount(n)
