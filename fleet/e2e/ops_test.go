@@ -34,7 +34,12 @@ func TestLogsAreForProgramsAndHaveNoSecrets(t *testing.T) {
 	host.Close()
 	worker.Process.Signal(syscall.SIGCONT)
 	w.until("a failure", func() bool { return strings.Contains(w.status()["two"].Text, "fetching http://***@127.0.0.1") })
-	log := w.said("first")
+	// The bus hears of the end of an attempt before it is logged.
+	var log string
+	w.until("the failure in the log", func() bool {
+		log = w.said("first")
+		return strings.HasSuffix(log, "\n") && strings.Contains(log, `"name":"two"`)
+	})
 	for line := range strings.Lines(log) {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(line), &fields); err != nil || fields["time"] == nil || fields["level"] == nil || fields["msg"] == nil || fields["worker"] != "first" {
