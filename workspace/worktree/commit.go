@@ -73,7 +73,7 @@ func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []strin
 
 // commitTree makes a commit that no branch has.
 func commitTree(ctx context.Context, g git.Git, tree, message, parent string) (string, error) {
-	made, err := new(landing).commitAs(ctx, g, tree, message, parent)
+	made, err := objects{Git: g}.commit(ctx, tree, message, parent)
 	if err != nil {
 		err = cmp.Or(knowsWho(ctx, g), err)
 	}

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
@@ -19,7 +17,7 @@ func (l *landing) compute(ctx context.Context) (Landed, error) {
 	if err != nil || before {
 		return done, err
 	}
-	if landed, err := l.isIn(ctx, l.tip, l.onto); err != nil || landed {
+	if landed, err := l.user.isIn(ctx, l.tip, l.onto); err != nil || landed {
 		return done, err
 	}
 	made, err := l.join(ctx)
@@ -41,11 +39,11 @@ func (l *landing) join(ctx context.Context) (string, error) {
 	hasBase := true
 	var err error
 	if l.ownBase() != "" {
-		if hasBase, err = l.isIn(ctx, l.tree.Base, l.onto); err != nil {
+		if hasBase, err = l.user.isIn(ctx, l.tree.Base, l.onto); err != nil {
 			return "", err
 		}
 	}
-	forward, err := l.isIn(ctx, l.onto, l.tip)
+	forward, err := l.user.isIn(ctx, l.onto, l.tip)
 	switch {
 	case err != nil:
 		return "", err
@@ -61,17 +59,17 @@ func (l *landing) join(ctx context.Context) (string, error) {
 	case l.o.How == HowRebase:
 		return l.rebase(ctx)
 	}
-	tree, err := l.mergeTree(ctx, l.onto, l.tip)
-	if err != nil || l.isTreeOf(ctx, tree, l.onto) {
+	tree, err := l.merged(l.user.merge(ctx, l.onto, l.tip))
+	if err != nil || l.user.isTreeOf(ctx, tree, l.onto) {
 		return l.onto, err
 	}
-	return l.commit(ctx, tree, cmp.Or(l.o.Message, fmt.Sprintf("Merge branch '%s' into %s", l.tree.Branch, l.into)), l.onto, l.tip)
+	return l.user.commitInName(ctx, tree, cmp.Or(l.o.Message, fmt.Sprintf("Merge branch '%s' into %s", l.tree.Branch, l.into)), l.onto, l.tip)
 }
 
 // elsewhere refuses a merge that would bring along what isn't the loop's.
 func (l *landing) elsewhere(ctx context.Context) error {
 	only := "land with --squash or --rebase, which take only the loop's work"
-	if subject, _ := l.messageOf(ctx, l.tree.Base); strings.TrimSpace(subject) == changesMessage {
+	if subject, _ := l.user.messageOf(ctx, l.tree.Base); strings.TrimSpace(subject) == changesMessage {
 		return refuse(ReasonElsewhere, "the loop began with what you hadn't committed, and a merge would commit that, too", only)
 	}
 	return refuse(ReasonElsewhere,
@@ -85,22 +83,22 @@ func (l *landing) squash(ctx context.Context, hasBase bool) (string, error) {
 	var tree string
 	var err error
 	if hasBase {
-		tree, err = l.mergeTree(ctx, l.onto, l.tip)
+		tree, err = l.merged(l.user.merge(ctx, l.onto, l.tip))
 	} else {
-		tree, err = l.pick(ctx, l.onto, l.tree.Base, l.tip)
+		tree, err = l.merged(l.user.pick(ctx, l.onto, l.tree.Base, l.tip))
 	}
-	if err != nil || l.isTreeOf(ctx, tree, l.onto) {
+	if err != nil || l.user.isTreeOf(ctx, tree, l.onto) {
 		return l.onto, err
 	}
 	message := cmp.Or(l.o.Message, l.o.Words)
 	if commits, err := l.commits(ctx); err != nil {
 		return "", err
 	} else if len(commits) == 1 && l.o.Message == "" {
-		if message, err = l.messageOf(ctx, commits[0]); err != nil {
+		if message, err = l.user.messageOf(ctx, commits[0]); err != nil {
 			return "", err
 		}
 	}
-	return l.commit(ctx, tree, cmp.Or(message, "Work on "+l.tree.Branch), l.onto)
+	return l.user.commitInName(ctx, tree, cmp.Or(message, "Work on "+l.tree.Branch), l.onto)
 }
 
 // rebase makes a copy of each of the loop's commits, on top of the user's.
@@ -110,30 +108,30 @@ func (l *landing) rebase(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if len(commits) > 0 {
-		if err := knowsWho(ctx, l.user); err != nil {
+		if err := knowsWho(ctx, l.user.Git); err != nil {
 			return "", err
 		}
 	}
 	onto := l.onto
 	for _, commit := range commits {
-		tree, err := l.pick(ctx, onto, commit+"^", commit)
+		tree, err := l.merged(l.user.pick(ctx, onto, commit+"^", commit))
 		if err != nil {
 			return "", err
 		}
-		if l.isTreeOf(ctx, tree, onto) {
+		if l.user.isTreeOf(ctx, tree, onto) {
 			continue // it is there already
 		}
 		who, err := l.user.Text(ctx, nil, "log", "-1", "--format=%an%x00%ae%x00%ad", "--date=raw", commit)
 		if err != nil {
 			return "", err
 		}
-		message, err := l.messageOf(ctx, commit)
+		message, err := l.user.messageOf(ctx, commit)
 		if err != nil {
 			return "", err
 		}
 		author := append(strings.Split(who, "\x00"), "", "", "")
-		as := l.user.With("GIT_AUTHOR_NAME="+author[0], "GIT_AUTHOR_EMAIL="+author[1], "GIT_AUTHOR_DATE="+author[2])
-		if onto, err = l.commitAs(ctx, as, tree, message, onto); err != nil {
+		as := l.user.as("GIT_AUTHOR_NAME="+author[0], "GIT_AUTHOR_EMAIL="+author[1], "GIT_AUTHOR_DATE="+author[2])
+		if onto, err = as.commit(ctx, tree, message, onto); err != nil {
 			return "", err
 		}
 	}
@@ -159,49 +157,12 @@ func (l *landing) ownBase() string {
 	return l.tree.Base
 }
 
-func (l *landing) messageOf(ctx context.Context, commit string) (string, error) {
-	return l.user.Text(ctx, nil, "log", "-1", "--format=%B", commit)
-}
-
-func (l *landing) isIn(ctx context.Context, commit, of string) (bool, error) {
-	return l.user.Yes(ctx, "merge-base", "--is-ancestor", commit, of)
-}
-
-func (l *landing) isTreeOf(ctx context.Context, tree, commit string) bool {
-	own, err := l.user.Text(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
-	return err == nil && own == tree
-}
-
-// nobody are the author and the committer of commits that nobody gets to see.
-var nobody = []string{
-	"GIT_AUTHOR_NAME=ralph-lsp", "GIT_AUTHOR_EMAIL=ralph-lsp@localhost",
-	"GIT_COMMITTER_NAME=ralph-lsp", "GIT_COMMITTER_EMAIL=ralph-lsp@localhost",
-}
-
-// pick makes the tree of what changed between two commits on top of a third. Git
-// looks for the base itself, so it is shown one.
-func (l *landing) pick(ctx context.Context, onto, base, commit string) (tree string, err error) {
-	as, err := l.user.With(nobody...).Text(ctx, nil, "commit-tree", "-m", "onto", "-p", base, onto+"^{tree}")
-	if err != nil {
-		return "", err
+// merged is a tree that git has merged. Conflicts refuse the landing.
+func (l *landing) merged(tree string, conflicts []InTheWay, err error) (string, error) {
+	if err == nil && tree == "" {
+		err = conflictOf(l, l.into, "", conflicts)
 	}
-	return l.mergeTree(ctx, as, commit)
-}
-
-// mergeTree merges two commits to a tree.
-func (l *landing) mergeTree(ctx context.Context, ours, theirs string) (tree string, err error) {
-	out, err := l.user.Run(ctx, nil, "merge-tree", "--write-tree", "--name-only", "-z", ours, theirs)
-	if err != nil && git.ExitCode(err) != 1 {
-		return "", err
-	}
-	words := git.Fields(out)
-	if len(words) == 0 {
-		return "", cmp.Or(err, fmt.Errorf("git merge-tree printed nothing"))
-	}
-	if err == nil {
-		return words[0], nil
-	}
-	return "", conflictOf(l, l.into, "", conflictsIn(words[1:]))
+	return tree, err
 }
 
 // conflictOf refuses what git can't merge. with is the branch whose changes it conflicts with, and before what has to be
@@ -216,47 +177,4 @@ func conflictOf(l *landing, with, before string, paths []InTheWay) *Refused {
 	}
 	refused.Paths = paths
 	return refused
-}
-
-// kinds are git's words for conflicts, and ours.
-var kinds = map[string]string{
-	"CONFLICT (contents)":            "both changed the same lines",
-	"CONFLICT (modify/delete)":       "one changed it, the other deleted it",
-	"CONFLICT (rename/rename)":       "both renamed it",
-	"CONFLICT (rename/delete)":       "one renamed it, the other deleted it",
-	"CONFLICT (file/directory)":      "it is a file here and a folder there",
-	"CONFLICT (binary)":              "both changed it, and it is no text",
-	"CONFLICT (submodule)":           "both moved the submodule",
-	"CONFLICT (distinct modes)":      "it is of another kind here than there",
-	"CONFLICT (directory rename)":    "one renamed its folder",
-	"CONFLICT (submodule may have)":  "both moved the submodule",
-	"CONFLICT (submodule not found)": "both moved the submodule",
-}
-
-// conflictsIn reads what git merge-tree -z says behind the tree: paths, an empty
-// field, and messages of a count, so many paths, a kind and a text.
-func conflictsIn(words []string) []InTheWay {
-	end := max(slices.Index(words, ""), 0)
-	if end == 0 {
-		end = len(words)
-	}
-	why := map[string]string{}
-	for rest := words[min(end+1, len(words)):]; len(rest) > 0; {
-		n, err := strconv.Atoi(rest[0])
-		if err != nil || n < 0 || len(rest) < n+3 {
-			break
-		}
-		if kind := rest[n+1]; strings.HasPrefix(kind, "CONFLICT") {
-			for _, path := range rest[1 : n+1] {
-				why[path] = cmp.Or(kinds[kind], "both changed it")
-			}
-		}
-		rest = rest[n+3:]
-	}
-	var found []InTheWay
-	for _, path := range words[:end] {
-		found = append(found, InTheWay{path, cmp.Or(why[path], "both changed it")})
-	}
-	slices.SortFunc(found, func(a, b InTheWay) int { return cmp.Compare(a.Path, b.Path) })
-	return found
 }

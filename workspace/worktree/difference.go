@@ -79,7 +79,7 @@ func Settle(ctx context.Context, t Tree, o LandOptions, bundle string) error {
 	}
 	defer release()
 	l.onto = l.at // uncommitted files belong on top of that
-	l.signs(ctx)
+	l.user.signs(ctx)
 	if err := l.lookAtTree(ctx); err != nil {
 		return err
 	}

@@ -75,13 +75,13 @@ func (l *landing) takeAll(ctx context.Context) (tips []string, err error) {
 		return nil, err
 	}
 	parents := []string{l.at}
-	if within, err := l.isIn(ctx, head, l.at); err != nil {
+	if within, err := l.user.isIn(ctx, head, l.at); err != nil {
 		return nil, err
 	} else if !within { // on a branch of the agent's, or on none
 		parents, tips = append(parents, head), append(tips, head)
 	}
-	if !l.isTreeOf(ctx, l.left.tree, l.at) || len(parents) > 1 {
-		l.tip, err = l.commitAs(ctx, l.user.With(nobody...), l.left.tree, "Not committed on "+l.tree.Branch, parents...)
+	if !l.user.isTreeOf(ctx, l.left.tree, l.at) || len(parents) > 1 {
+		l.tip, err = l.user.as(nobody...).commit(ctx, l.left.tree, "Not committed on "+l.tree.Branch, parents...)
 	}
 	return tips, err
 }

@@ -77,14 +77,14 @@ func (l *landing) landedBefore(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, nil
 	}
-	if landed, err := l.isIn(ctx, note+"^1", l.onto); err != nil || !landed {
+	if landed, err := l.user.isIn(ctx, note+"^1", l.onto); err != nil || !landed {
 		return false, err
 	}
-	if known, err := l.isIn(ctx, l.at, note); err != nil || !known {
+	if known, err := l.user.isIn(ctx, l.at, note); err != nil || !known {
 		return false, err
 	}
 	tree, err := l.user.Text(ctx, nil, "rev-parse", "--verify", l.tip+"^{tree}")
-	return err == nil && l.isTreeOf(ctx, tree, note), err
+	return err == nil && l.user.isTreeOf(ctx, tree, note), err
 }
 
 // finish removes the worktree and its branch when their work has landed, or says
@@ -170,7 +170,7 @@ func (l *landing) remove(ctx context.Context, past Past) (stays string) {
 
 // isElsewhere says whether another work tree has the branch.
 func (l *landing) isElsewhere(ctx context.Context) bool {
-	return slices.ContainsFunc(checkedOut(ctx, l.user, l.tree.Branch), func(at string) bool { return paths.Real(at) != l.tree.Path })
+	return slices.ContainsFunc(checkedOut(ctx, l.user.Git, l.tree.Branch), func(at string) bool { return paths.Real(at) != l.tree.Path })
 }
 
 // isInUse says why a worktree has to stay: it has what landing didn't see.
@@ -187,7 +187,7 @@ func (l *landing) isInUse(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	if !l.isTreeOf(ctx, left.tree, l.tip) {
+	if !l.user.isTreeOf(ctx, left.tree, l.tip) {
 		return "it has changed meanwhile"
 	}
 	return ""

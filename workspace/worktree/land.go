@@ -51,7 +51,7 @@ type Landed struct {
 type landing struct {
 	tree   Tree
 	o      LandOptions
-	user   git.Git // the user's work tree
+	user   objects // the user's work tree
 	own    git.Git // the loop's
 	home   string  // for our own files
 	common string  // git's folder
@@ -61,7 +61,6 @@ type landing struct {
 	at         string // where the loop's branch is
 	tip        string // at, or a commit of what isn't committed on top of it
 	left       leftover
-	sign       []string
 }
 
 // Land merges the loop's branch into the branch that is checked out in the repository's work tree, and removes the
@@ -126,7 +125,7 @@ func prepare(ctx context.Context, t Tree, o LandOptions) (*landing, func(), erro
 		return nil, nil, err
 	}
 	user.Lock = lock
-	l := &landing{tree: t, o: o, user: user, own: user.In(t.Path), home: home, common: common}
+	l := &landing{tree: t, o: o, user: objects{Git: user}, own: user.In(t.Path), home: home, common: common}
 	if err := finishRemovals(ctx, common); err != nil {
 		release()
 		return nil, nil, err
@@ -219,15 +218,8 @@ func (l *landing) lookAtUser(ctx context.Context, trees ...Tree) error {
 			"solve them ("+there+" status names them), then land again")))
 	}
 	l.onto = l.head
-	l.signs(ctx)
+	l.user.signs(ctx)
 	return nil
-}
-
-// signs has commits signed where the user's are.
-func (l *landing) signs(ctx context.Context) {
-	if signs, _ := l.user.Text(ctx, nil, "config", "--type=bool", "commit.gpgSign"); signs == "true" {
-		l.sign = []string{"-S"}
-	}
 }
 
 // lookAtTree takes what isn't committed in the loop's worktree into a commit that
@@ -261,49 +253,21 @@ func (l *landing) lookAtTree(ctx context.Context) error {
 	} else if only && l.o.Message != "" && l.o.How != HowSquash { // it is the one commit that lands
 		message, l.o.Message = l.o.Message, ""
 	}
-	l.tip, err = l.commit(ctx, l.left.tree, message, l.at)
+	l.tip, err = l.user.commitInName(ctx, l.left.tree, message, l.at)
 	return err
 }
 
 // scratch is a file of ours for a moment.
 func (l *landing) scratch(name string) string { return filepath.Join(l.home, name) }
 
-// commit makes a commit in the user's name, which no branch has.
-func (l *landing) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	if err := knowsWho(ctx, l.user); err != nil {
-		return "", err
-	}
-	return l.commitAs(ctx, l.user, tree, message, parents...)
-}
-
-func (l *landing) commitAs(ctx context.Context, g git.Git, tree, message string, parents ...string) (string, error) {
-	args := append([]string{"commit-tree"}, l.sign...)
-	for _, parent := range parents {
-		args = append(args, "-p", parent)
-	}
-	made, err := g.Text(ctx, []byte(strings.TrimRight(message, "\n")+"\n"), append(args, tree)...)
-	if err != nil && len(l.sign) > 0 {
-		return "", refuse(ReasonUnsigned, "commit.gpgSign is set, and "+err.Error(), "unlock your key, then land again")
-	}
-	return made, err
-}
-
-// knowsWho says whether git knows whose commit it would make.
-func knowsWho(ctx context.Context, g git.Git) error {
-	if !g.KnowsUser(ctx) {
-		return refuse(ReasonNobody, git.Nobody, git.IntroduceYourself+", then land again")
-	}
-	return nil
-}
-
 // wouldTouch refuses a landing that would touch what isn't committed in the user's
 // work tree. Git decides; nothing is written but a copy of the index.
 func (l *landing) wouldTouch(ctx context.Context, commit string) error {
-	trial, err := l.trialIndex(ctx)
+	trial, err := freshIndex(ctx, l.user.Git, l.scratch("trial"))
 	if err != nil {
 		return err
 	}
-	same, inTheWay, err := l.compareUser(ctx, trial, commit)
+	same, inTheWay, err := trial.compare(ctx, l.head, commit)
 	if err != nil {
 		return err
 	}
@@ -338,12 +302,12 @@ func (l *landing) moveOn(ctx context.Context, commit string) error {
 
 // advance has git move the user's branch and work tree; the reflog says what has landed.
 func (l *landing) advance(ctx context.Context, commit, what string) error {
-	trial, err := l.trialIndex(ctx)
+	trial, err := freshIndex(ctx, l.user.Git, l.scratch("trial"))
 	if err != nil {
 		return err
 	}
 	// Files that a cut-off landing has left as they would land aren't in its way.
-	same, _, err := l.compareUser(ctx, trial, commit)
+	same, _, err := trial.compare(ctx, l.head, commit)
 	if err == nil && len(same) > 0 {
 		err = l.user.Stage(ctx, same)
 	}

@@ -114,7 +114,7 @@ func (l *landing) next(ctx context.Context, careful bool) (Landed, error) {
 func (l *landing) withRival(ctx context.Context, refused *Refused, before []Landed) *Refused {
 	conflicts := func(onto string) bool {
 		trial := *l
-		trial.onto, trial.sign = onto, nil
+		trial.onto, trial.user.sign = onto, nil
 		_, err := trial.join(ctx)
 		is, _ := errors.AsType[*Refused](err)
 		return is != nil && is.Reason == ReasonConflict

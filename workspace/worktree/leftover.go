@@ -93,24 +93,18 @@ func lookForLeftover(ctx context.Context, own git.Git, scratch string, skip []st
 	return found, err
 }
 
-// trialIndex is a copy of the user's.
-func (l *landing) trialIndex(ctx context.Context) (index, error) {
-	return freshIndex(ctx, l.user, l.scratch("trial"))
-}
-
-// compareUser compares the user's work tree with what is to land: which of the
-// files that land, and aren't committed there, are there as they would land, and
-// which are in the way.
-func (l *landing) compareUser(ctx context.Context, trial index, commit string) (same []string, inTheWay []InTheWay, err error) {
-	landing, err := changedBetween(ctx, trial, "diff-tree", "-r", "-z", "--raw", "--no-renames", l.head, commit)
+// compare compares a work tree on head with a commit that is to land there: which of the files that land, and aren't
+// committed there, are there as they would land, and which are in the way.
+func (at index) compare(ctx context.Context, head, commit string) (same []string, inTheWay []InTheWay, err error) {
+	landing, err := at.changes(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", head, commit)
 	if err != nil {
 		return nil, nil, err
 	}
-	staged, err := changedBetween(ctx, trial, "diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=all", l.head)
+	staged, err := at.changes(ctx, "diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=all", head)
 	if err != nil {
 		return nil, nil, err
 	}
-	dirty, err := trial.List(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
+	dirty, err := at.List(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,19 +114,19 @@ func (l *landing) compareUser(ctx context.Context, trial index, commit string) (
 	}
 	for _, path := range slices.Sorted(maps.Keys(landing)) {
 		to := landing[path]
-		at, isStaged := staged[path]
+		was, isStaged := staged[path]
 		why := ""
 		switch {
 		case isDirty[path]:
 			why = "has changes that aren't committed"
 		case isStaged:
 			why = "is staged and not committed"
-		case to.from == "000000" && exists(filepath.Join(l.tree.Repo, filepath.FromSlash(path))):
+		case to.from == "000000" && exists(filepath.Join(at.Dir, filepath.FromSlash(path))):
 			why = "is an untracked file"
 		default:
 			continue
 		}
-		if (!isStaged || at.oid == to.oid) && l.isThere(ctx, path, to) {
+		if (!isStaged || was.oid == to.oid) && at.isThere(ctx, path, to) {
 			same = append(same, path)
 		} else {
 			inTheWay = append(inTheWay, InTheWay{path, why})
@@ -144,9 +138,9 @@ func (l *landing) compareUser(ctx context.Context, trial index, commit string) (
 // change is a file that differs: its modes, and its content in the second tree.
 type change struct{ from, to, oid string }
 
-// changedBetween reads ":100644 100755 oid oid M", "path".
-func changedBetween(ctx context.Context, g index, args ...string) (map[string]change, error) {
-	words, err := g.List(ctx, args...)
+// changes reads ":100644 100755 oid oid M", "path".
+func (at index) changes(ctx context.Context, args ...string) (map[string]change, error) {
+	words, err := at.List(ctx, args...)
 	found := map[string]change{}
 	for ; len(words) > 1; words = words[2:] {
 		if f := strings.Fields(strings.TrimPrefix(words[0], ":")); len(f) >= 4 {
@@ -156,9 +150,9 @@ func changedBetween(ctx context.Context, g index, args ...string) (map[string]ch
 	return found, err
 }
 
-// isThere says whether a file of the user's is what would land.
-func (l *landing) isThere(ctx context.Context, path string, as change) bool {
-	full := filepath.Join(l.tree.Repo, filepath.FromSlash(path))
+// isThere says whether a file of the work tree is what would land.
+func (at index) isThere(ctx context.Context, path string, as change) bool {
+	full := filepath.Join(at.Dir, filepath.FromSlash(path))
 	info, err := os.Lstat(full)
 	switch {
 	case as.to == "000000":
@@ -170,11 +164,11 @@ func (l *landing) isThere(ctx context.Context, path string, as change) bool {
 		if err != nil {
 			return false
 		}
-		oid, err := l.user.Text(ctx, []byte(target), "hash-object", "--stdin")
+		oid, err := at.Text(ctx, []byte(target), "hash-object", "--stdin")
 		return err == nil && oid == as.oid
 	case !info.Mode().IsRegular() || (as.to == "100755") != (info.Mode()&0o100 != 0):
 		return false
 	}
-	oid, err := l.user.Text(ctx, nil, "hash-object", "--", path)
+	oid, err := at.Text(ctx, nil, "hash-object", "--", path)
 	return err == nil && oid == as.oid
 }
