@@ -61,7 +61,7 @@ func TestWhatAnAgentOfTheProtocolIsTold(t *testing.T) {
 		t.Errorf("the known one is now %+v", b.Live.ACP)
 	}
 	s := settingsOf(t, "[backends.\"acp:claude\"]\nsettings = \"user\"")
-	hooked, _, err := Resolver{Settings: s}.lookup(t.Context(), "acp:claude")
+	hooked, _, err := Resolver{Settings: s}.catalog().lookup(t.Context(), "acp:claude")
 	if runs, _ := hooked.HooksRun(nil); err != nil || !runs || !strings.Contains(fmt.Sprint(b.Live.ACP.Meta), "disableAllHooks") || strings.Contains(fmt.Sprint(hooked.Live.ACP.Meta), "disableAllHooks") {
 		t.Errorf("hooks run: %v, told %v, %v", runs, hooked.Live.ACP.Meta, err)
 	}

@@ -54,7 +54,7 @@ func (r Resolver) letAsk(ctx context.Context, cfg *setup.Config) (err error) {
 // can't, and says so.
 func (r Resolver) fallbacks(ctx context.Context, cfg *setup.Config) error {
 	for _, said := range r.Settings.Fallbacks {
-		agent, err := r.named(ctx, Agent{Name: said.Backend}, r.Settings.Source("fallback"))
+		agent, err := r.catalog().named(ctx, Agent{Name: said.Backend}, r.Settings.Source("fallback"))
 		if err != nil {
 			return fmt.Errorf("fallback: %w", err)
 		}

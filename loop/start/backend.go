@@ -44,44 +44,53 @@ type chosen struct {
 	from    config.Source // who chose it
 }
 
+// catalog has the agents that a start can name.
+type catalog struct {
+	settings  config.Settings
+	installed Detect
+	host      string // the agent that the start comes from; "": none
+}
+
+func (r Resolver) catalog() catalog { return catalog{r.Settings, r.Detect, r.Host.Name} }
+
 // choose returns the agent that a start names, else the editor's settings,
 // else the files. A hat of the start's goes before a backend of the editor's.
-func (r Resolver) choose(ctx context.Context, start, editor Agent) (chosen, error) {
+func (c catalog) choose(ctx context.Context, start, editor Agent) (chosen, error) {
 	if err := start.checkProgramFlags(); err != nil {
 		return chosen{}, err
 	}
 	switch {
 	case start.Hat != "":
-		return r.wear(ctx, start.Hat, start.Name)
+		return c.wear(ctx, start.Hat, start.Name)
 	case start.Name != "":
-		return r.named(ctx, start, config.FromStart)
+		return c.named(ctx, start, config.FromStart)
 	case editor.Hat != "":
-		return r.wear(ctx, editor.Hat, editor.Name)
+		return c.wear(ctx, editor.Hat, editor.Name)
 	case editor.Name != "":
-		return r.named(ctx, editor, config.FromEditor)
+		return c.named(ctx, editor, config.FromEditor)
 	}
-	return r.named(ctx, Agent{Name: r.Settings.Backend}, r.Settings.Source("backend"))
+	return c.named(ctx, Agent{Name: c.settings.Backend}, c.settings.Source("backend"))
 }
 
 // named returns the agent with a name, or of a path.
-func (r Resolver) named(ctx context.Context, a Agent, from config.Source) (chosen, error) {
+func (c catalog) named(ctx context.Context, a Agent, from config.Source) (chosen, error) {
 	if IsPath(a.Name) {
 		b, err := a.program()
 		return chosen{backend: b, from: from}, err
 	}
-	b, args, err := r.lookup(ctx, a.Name)
+	b, args, err := c.lookup(ctx, a.Name)
 	return chosen{backend: b, args: args, from: from}, err
 }
 
 // wear returns the agent of a hat. A backend that is named beside must be the hat's.
-func (r Resolver) wear(ctx context.Context, name, beside string) (chosen, error) {
-	hat, ok := r.Settings.Hats[name]
+func (c catalog) wear(ctx context.Context, name, beside string) (chosen, error) {
+	hat, ok := c.settings.Hats[name]
 	if !ok {
-		return chosen{}, &UnknownHatError{name, r.Settings.HatNames()}
+		return chosen{}, &UnknownHatError{name, c.settings.HatNames()}
 	}
 	own := cmp.Or(hat.Backend, hat.Command)
 	if own == "" { // it has none of its own
-		agent, err := r.named(ctx, Agent{Name: cmp.Or(beside, r.Settings.Backend)}, r.Settings.Source("backend"))
+		agent, err := c.named(ctx, Agent{Name: cmp.Or(beside, c.settings.Backend)}, c.settings.Source("backend"))
 		agent.hat = name
 		return agent, err
 	}
@@ -90,31 +99,31 @@ func (r Resolver) wear(ctx context.Context, name, beside string) (chosen, error)
 	}
 	if hat.Command != "" {
 		b := custom(hat.Command, nil, "", "")
-		return chosen{b, name, hat.Args, r.Settings.Source("hats." + name + ".backend.command")}, nil
+		return chosen{b, name, hat.Args, c.settings.Source("hats." + name + ".backend.command")}, nil
 	}
-	b, args, err := r.lookup(ctx, hat.Backend)
-	from := cmp.Or(r.Settings.Source("hats."+name+".backend.type"), r.Settings.Source("hats."+name+".backend"))
+	b, args, err := c.lookup(ctx, hat.Backend)
+	from := cmp.Or(c.settings.Source("hats."+name+".backend.type"), c.settings.Source("hats."+name+".backend"))
 	return chosen{b, name, slices.Concat(args, hat.Args), from}, err
 }
 
 // detect finds the agent where nobody names one: the host's, which runs, so it is installed.
-func (r Resolver) detect(ctx context.Context) (backends.Backend, error) {
-	if r.Host.Name != "" {
-		return backends.Lookup(r.Host.Name)
+func (c catalog) detect(ctx context.Context) (backends.Backend, error) {
+	if c.host != "" {
+		return backends.Lookup(c.host)
 	}
-	return r.Detect(ctx)
+	return c.installed(ctx)
 }
 
 // lookup returns a backend as the settings have it. args are those that the
 // settings give a known one.
-func (r Resolver) lookup(ctx context.Context, name string) (b backends.Backend, args []string, err error) {
+func (c catalog) lookup(ctx context.Context, name string) (b backends.Backend, args []string, err error) {
 	if name == config.Auto {
-		if b, err = r.detect(ctx); err != nil {
+		if b, err = c.detect(ctx); err != nil {
 			return b, nil, err
 		}
 		name = b.Name
 	}
-	own, described := r.Settings.Backends[name]
+	own, described := c.settings.Backends[name]
 	b, err = backends.Lookup(name)
 	switch {
 	case err == nil:
@@ -136,13 +145,13 @@ func (r Resolver) lookup(ctx context.Context, name string) (b backends.Backend, 
 		b.Name, b.InteractiveArgs, b.Env = name, own.InteractiveArgs, own.Env
 		return b, nil, nil
 	}
-	return b, nil, r.unknown(name)
+	return b, nil, c.unknown(name)
 }
 
 // unknown says which backends there are, those of the files among them.
-func (r Resolver) unknown(name string) error {
+func (c catalog) unknown(name string) error {
 	known := backends.Names()
-	for _, own := range slices.Sorted(maps.Keys(r.Settings.Backends)) {
+	for _, own := range slices.Sorted(maps.Keys(c.settings.Backends)) {
 		if !slices.Contains(known, own) {
 			known = append(known, own)
 		}

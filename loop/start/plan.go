@@ -125,7 +125,7 @@ func planRole(ctx context.Context, r Resolver, set agents.Set, name string, c *c
 	}
 	on := c.base
 	if named.Backend != "" || named.Command != "" {
-		if on, err = r.wear(ctx, name, ""); err != nil {
+		if on, err = r.catalog().wear(ctx, name, ""); err != nil {
 			return role, err
 		}
 	}

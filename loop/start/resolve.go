@@ -293,7 +293,7 @@ func Remember(files config.Files, cfg setup.Config, loopID string) {
 // interface. Its prompt asks for a plan, too, where the agent takes one.
 func (r Resolver) Interactive(ctx context.Context, prompt string) (b backends.Backend, argv []string, err error) {
 	ctx = backends.ForLoop(ctx, r.Settings.Sandbox, r.Settings.Files.Folder)
-	agent, err := r.choose(ctx, r.Start.Agent, r.Editor.Agent)
+	agent, err := r.catalog().choose(ctx, r.Start.Agent, r.Editor.Agent)
 	if err != nil {
 		return b, nil, err
 	}

@@ -59,7 +59,7 @@ func (r Resolver) agentAgain(ctx context.Context, found Found) (c cast, doubt, e
 	if err := named.goOnAs(found); err != nil {
 		return c, nil, err
 	}
-	if c.base, err = r.choose(ctx, named, Agent{}); err != nil {
+	if c.base, err = r.catalog().choose(ctx, named, Agent{}); err != nil {
 		return c, nil, err
 	}
 	agent := c.base

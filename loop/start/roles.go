@@ -25,11 +25,11 @@ func (r Resolver) base(ctx context.Context) (chosen, error) {
 		!slices.ContainsFunc(ring, func(h hats.Hat) bool { return own[h.Name].Backend == "" && own[h.Name].Command == "" }) {
 		queue := hats.NewQueue()
 		first, _, _ := ring.Next(&queue)
-		agent, err := r.wear(ctx, first.Hat.Name, "")
+		agent, err := r.catalog().wear(ctx, first.Hat.Name, "")
 		agent.hat = ""
 		return agent, err
 	}
-	return r.choose(ctx, r.Start.Agent, r.Editor.Agent)
+	return r.catalog().choose(ctx, r.Start.Agent, r.Editor.Agent)
 }
 
 // seat is who does a part of a loop's work, whoever has named it: a hat, or an agent of a file.
@@ -65,7 +65,7 @@ func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (setup.Role,
 	if !check.Has(verify.ReviewerGate) {
 		return setup.Role{}, nil
 	}
-	agent, err := r.wear(ctx, check.Reviewer, "")
+	agent, err := r.catalog().wear(ctx, check.Reviewer, "")
 	if err != nil {
 		return setup.Role{}, fmt.Errorf("the reviewer: %w", err)
 	}
@@ -103,7 +103,7 @@ func (r Resolver) hats(ctx context.Context, base chosen, own []string) (roles []
 		}
 		on, named := base, r.Settings.Hats[h.Name]
 		if h.Name != base.hat && (named.Backend != "" || named.Command != "") {
-			if on, err = r.wear(ctx, h.Name, ""); err != nil {
+			if on, err = r.catalog().wear(ctx, h.Name, ""); err != nil {
 				return nil, fmt.Errorf("the hat %s: %w", h.Name, err)
 			}
 		}

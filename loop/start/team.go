@@ -160,7 +160,7 @@ func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c 
 				return c, err
 			}
 			side = append(side, role)
-			c.shown.About = append(c.shown.About, r.about(s, i+1, len(seats)))
+			c.shown.About = append(c.shown.About, s.about(r.Settings.Files.Folder, i+1, len(seats)))
 		}
 		c.steps = append(c.steps, side)
 	}
@@ -183,17 +183,17 @@ func (r Resolver) fileSeat(ctx context.Context, set agents.Set, said config.Step
 		from = config.FromStart
 	}
 	s = seat{Hat: hats.Hat{Name: a.Name, Description: a.Description, Instructions: a.Instructions}, file: a, task: said.Task}
-	if s.chosen, err = r.named(ctx, named, from); err != nil {
+	if s.chosen, err = r.catalog().named(ctx, named, from); err != nil {
 		return s, err
 	}
 	if a.IsFolder && !slices.ContainsFunc(c.planted, func(p config.Planted) bool { return p.File == a.File }) {
 		c.planted = append(c.planted, Planted(r.Settings.Files.Folder, a))
 	}
 	if len(hidden) > 0 {
-		c.warn("the agent %s is that of %s, not of %s", a.Name, r.fileOf(a), strings.Join(hidden, ", "))
+		c.warn("the agent %s is that of %s, not of %s", a.Name, fileIn(r.Settings.Files.Folder, a), strings.Join(hidden, ", "))
 	}
 	if len(a.Ignored) > 0 {
-		c.warn("%s says %s, which a loop doesn't take over", r.fileOf(a), strings.Join(a.Ignored, ", "))
+		c.warn("%s says %s, which a loop doesn't take over", fileIn(r.Settings.Files.Folder, a), strings.Join(a.Ignored, ", "))
 	}
 	return s, nil
 }
@@ -205,7 +205,7 @@ func (c *cast) warn(format string, args ...any) {
 }
 
 // about tells of an agent: "1 of 3: scout (pi) · tools read, bash · only reads · .pi/agents/scout.md".
-func (r Resolver) about(s seat, step, of int) string {
+func (s seat) about(folder string, step, of int) string {
 	text := fmt.Sprintf("%s (%s)", s.Name, filepath.Base(s.backend.Name)) + Facts(s.file)
 	if of > 1 {
 		text = fmt.Sprintf("%d of %d: ", step, of) + text
@@ -216,7 +216,7 @@ func (r Resolver) about(s seat, step, of int) string {
 			text += ", but only because it is told so"
 		}
 	}
-	return text + " · " + r.fileOf(s.file)
+	return text + " · " + fileIn(folder, s.file)
 }
 
 // Planted is the file of an agent that came with a folder, as its user is asked about it.
@@ -238,8 +238,6 @@ func Facts(a agents.Agent) (text string) {
 	}
 	return text
 }
-
-func (r Resolver) fileOf(a agents.Agent) string { return fileIn(r.Settings.Files.Folder, a) }
 
 // fileIn is an agent's file, in the folder by its path from there.
 func fileIn(folder string, a agents.Agent) string {
