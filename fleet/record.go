@@ -72,6 +72,8 @@ type Record struct {
 	FailedOn   []string  `json:"failedOn,omitempty"` // the workers that these were of
 	UpdatedAt  time.Time `json:"updatedAt"`
 
+	Indexed bool `json:"indexed,omitempty"` // the bus knows its name; older versions tell it none
+
 	Needs []string `json:"needs,omitempty"` // what later versions can do, without which a worker leaves it alone
 	Rest  rest     `json:",embed"`
 }

@@ -4,104 +4,104 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
-// The ledger's bucket has the ids of the loops of each name, so that one is found without a list of all. Of loops that
-// are older than that index it knows nothing until a worker has added them; then there is a value of namesKey.
+// The ledger's bucket has a key for each loop with its name and id, so that loops of a name are found without a list of all.
+// Clients of older versions write none: namesKey says up to which revision of the loops' bucket each loop has one, and what
+// changed since is looked at.
 const (
-	nameKey  = "name-"
+	nameKey  = "name-" // and the name, a dot and the id
 	namesKey = "names"
 )
 
-func keyOfName(name string) string {
-	return nameKey + base64.RawURLEncoding.EncodeToString([]byte(name))
+// indexed says how far the loops are.
+type indexed struct {
+	Revision uint64    `json:"revision"` // of the loops' bucket
+	Born     time.Time `json:"born"`     // that bucket: one that is made anew counts from 1
 }
 
-// Named returns the loops of a name. isSure is false while there may be others.
-func Named(ctx context.Context, b *Bus, name string) (all []fleet.Record, isSure bool, err error) {
-	if _, err = b.sums.Get(ctx, namesKey); errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, false, nil
-	} else if err != nil {
-		return nil, false, err
+func keyOfName(name, id string) string {
+	return nameKey + base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + id
+}
+
+// Named returns the loops of a name.
+func Named(ctx context.Context, b *Bus, name string) (all []fleet.Record, err error) {
+	if err := indexOthers(ctx, b); err != nil {
+		return nil, err
 	}
-	ids, _, err := idsOf(ctx, b, name)
+	var ids []string
+	if err := b.sums.all(ctx, keyOfName(name, "*"), jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
+		ids = append(ids, entry.Key()[len(keyOfName(name, "")):])
+	}); err != nil {
+		return nil, err
+	}
 	for _, id := range ids {
-		if r, _, errGet := b.Get(ctx, id); errGet == nil && r.Name == name {
+		if r, _, err := b.Get(ctx, id); err == nil && r.Name == name {
 			all = append(all, r)
-		} else if errGet != nil && !errors.Is(errGet, fleet.ErrNotFound) {
-			err = errGet
+		} else if err != nil && !errors.Is(err, fleet.ErrNotFound) {
+			return nil, err
 		}
 	}
-	return all, err == nil, err
-}
-
-func idsOf(ctx context.Context, b *Bus, name string) (ids []string, revision uint64, err error) {
-	entry, err := b.sums.Get(ctx, keyOfName(name))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, 0, nil
-	} else if err != nil {
-		return nil, 0, err
-	}
-	return ids, entry.Revision(), fleet.Decode(entry.Value(), &ids)
-}
-
-// changeIDs changes the ids of a name.
-func changeIDs(ctx context.Context, b *Bus, name string, change func([]string) []string) error {
-	if name == "" {
-		return nil
-	}
-	return ledger.Retry(ctx, func() error {
-		ids, revision, err := idsOf(ctx, b, name)
-		if err != nil {
-			return err
-		}
-		next := change(slices.Clone(ids))
-		switch {
-		case slices.Equal(next, ids):
-			return nil
-		case len(next) == 0:
-			return conflict(b.sums.Purge(ctx, keyOfName(name), jetstream.LastRevision(revision)))
-		}
-		return b.sums.update(ctx, keyOfName(name), next, revision)
-	})
+	return all, nil
 }
 
 // index makes a loop one that is found by its name.
-func index(ctx context.Context, b *Bus, r fleet.Record) error {
-	return changeIDs(ctx, b, r.Name, func(ids []string) []string {
-		if slices.Contains(ids, r.ID) {
-			return ids
-		}
-		return append(ids, r.ID)
-	})
-}
-
-// unindex is the reverse.
-func unindex(ctx context.Context, b *Bus, r fleet.Record) error {
-	return changeIDs(ctx, b, r.Name, func(ids []string) []string {
-		return slices.DeleteFunc(ids, func(id string) bool { return id == r.ID })
-	})
-}
-
-// IndexNames has loops found by their names of which earlier versions have made no note. It does so once for a bus.
-func IndexNames(ctx context.Context, b *Bus) error {
-	_, err := b.sums.Get(ctx, namesKey)
-	if !errors.Is(err, jetstream.ErrKeyNotFound) {
+func index(ctx context.Context, b *Bus, name, id string) error {
+	if err := b.sums.create(ctx, keyOfName(name, id), true); !errors.Is(err, fleet.ErrExists) {
 		return err
 	}
-	var failed error
-	if _, err := Each(ctx, b, func(r fleet.Record) {
-		if failed == nil {
-			failed = index(ctx, b, r)
-		}
-	}); err != nil || failed != nil {
-		return errors.Join(err, failed)
+	return nil
+}
+
+// unindex is the reverse. It leaves no mark.
+func unindex(ctx context.Context, b *Bus, r fleet.Record) error {
+	_, err := b.purge(ctx, "KV_"+sumBucket, "$KV."+sumBucket+"."+keyOfName(r.Name, r.ID), 0)
+	return err
+}
+
+// indexOthers indexes the loops that clients of older versions have put on the bus. It reads those that changed since
+// somebody did so: the first time that is each.
+func indexOthers(ctx context.Context, b *Bus) error {
+	kept, err := b.js.Stream(ctx, "KV_"+loopBucket)
+	if err != nil {
+		return err
 	}
-	return b.sums.put(ctx, namesKey, true)
+	bucket := kept.CachedInfo()
+	now := indexed{Born: bucket.Created}
+	if entry, err := b.sums.Get(ctx, namesKey); err == nil {
+		var was indexed
+		if fleet.Decode(entry.Value(), &was) == nil && was.Born.Equal(now.Born) {
+			now = was
+		}
+	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return err
+	}
+	before, others := now.Revision, map[string]string{}                  // names by ids
+	for isMore := true; isMore && now.Revision < bucket.State.LastSeq; { // a list ends early when loops change meanwhile
+		isMore = false
+		err := b.loops.all(ctx, ">", jetstream.ResumeFromRevision(now.Revision+1), func(entry jetstream.KeyValueEntry) {
+			now.Revision, isMore = entry.Revision(), true
+			var r fleet.Record
+			if entry.Operation() == jetstream.KeyValuePut && fleet.Decode(entry.Value(), &r) == nil && !r.Indexed {
+				others[entry.Key()] = r.Name
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for id, name := range others {
+		if err := index(ctx, b, name, id); err != nil {
+			return err
+		}
+	}
+	if now.Revision == before {
+		return nil
+	}
+	return b.sums.put(ctx, namesKey, now)
 }

@@ -2,9 +2,12 @@ package natsbus
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
@@ -13,45 +16,71 @@ import (
 func TestLoopsAreFoundByTheirNames(t *testing.T) {
 	ctx := t.Context()
 	b := serve(t)("user")
-	named := func(name string) (ids []string, isSure bool) {
+	named := func(name string, want ...string) {
 		t.Helper()
-		all, isSure, err := Named(ctx, b, name)
+		all, err := Named(ctx, b, name)
 		if err != nil {
 			t.Fatal(err)
 		}
+		var ids []string
 		for _, r := range all {
 			ids = append(ids, r.ID)
 		}
-		return ids, isSure
+		if !slices.Equal(ids, want) {
+			t.Errorf("%s: %v, want %v", name, ids, want)
+		}
 	}
-	old := fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: "f1", Name: "größe"}}
-	if err := b.loops.create(ctx, old.ID, old); err != nil { // as an older version does it
-		t.Fatal(err)
-	}
-	if ids, isSure := named("größe"); isSure || ids != nil {
-		t.Errorf("before a worker came: %v, %v", ids, isSure)
-	}
-	if err := IndexNames(ctx, b); err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range []string{"f2", "f3"} {
-		if err := b.Create(ctx, fleet.Record{Phase: fleet.Queued, Task: fleet.Task{ID: id, Name: map[string]string{"f2": "größe", "f3": "other"}[id]}}); err != nil {
+	asOlder := func(id, name string) { // a client of a version that knows no index
+		t.Helper()
+		if err := b.loops.create(ctx, id, fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: id, Name: name}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string][]string{"größe": {"f1", "f2"}, "other": {"f3"}, "none": nil, "gr": nil} {
-		if ids, isSure := named(name); !isSure || !slices.Equal(ids, want) {
-			t.Errorf("%s: %v, %v; want %v", name, ids, isSure, want)
+	asOlder("f1", "größe")
+	named("größe", "f1")
+	for id, name := range map[string]string{"f2": "größe", "f3": "other"} {
+		if err := b.Create(ctx, fleet.Record{Phase: fleet.Queued, Task: fleet.Task{ID: id, Name: name}}); err != nil {
+			t.Fatal(err)
 		}
 	}
+	named("größe", "f1", "f2")
+	named("other", "f3")
+	named("none")
+	named("gr")
+	asOlder("f4", "größe") // beside newer ones
+	named("größe", "f1", "f2", "f4")
 	if err := fleet.RemoveEnded(ctx, b, "f1", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	if ids, _ := named("größe"); !slices.Equal(ids, []string{"f2"}) {
-		t.Errorf("behind a removal: %v", ids)
+	named("größe", "f2", "f4")
+	if _, err := b.sums.Get(ctx, keyOfName("größe", "f1")); !errors.Is(err, jetstream.ErrKeyNotFound) {
+		t.Errorf("the key of a loop that was removed: %v", err)
 	}
-	if ids, _, err := idsOf(ctx, b, "größe"); err != nil || !slices.Equal(ids, []string{"f2"}) {
-		t.Errorf("its note: %v, %v", ids, err)
+}
+
+// A bucket that was lost and made anew counts its revisions from 1 again.
+func TestNamesOfABucketThatWasMadeAnew(t *testing.T) {
+	ctx := t.Context()
+	b := serve(t)("user")
+	for _, id := range []string{"f1", "f2", "f3"} {
+		if err := b.Create(ctx, fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: id, Name: "fix"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := Named(ctx, b, "fix"); err != nil || len(all) != 3 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	if err := b.js.DeleteKeyValue(ctx, loopBucket); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.loops.create(ctx, "f4", fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: "f4", Name: "fix"}}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Named(ctx, b, "fix"); err != nil || len(all) != 1 || all[0].ID != "f4" {
+		t.Errorf("%v, %v", all, err)
 	}
 }
 
@@ -63,8 +92,8 @@ func TestANameIsThereAgainBehindItsLastLoop(t *testing.T) {
 		if err := b.Create(ctx, fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: id, Name: "fix"}}); err != nil {
 			t.Fatalf("%s: %v", id, err)
 		}
-		if ids, _, err := idsOf(ctx, b, "fix"); err != nil || !slices.Equal(ids, []string{id}) {
-			t.Errorf("its note: %v, %v", ids, err)
+		if all, err := Named(ctx, b, "fix"); err != nil || len(all) != 1 || all[0].ID != id {
+			t.Errorf("%v, %v", all, err)
 		}
 		if err := fleet.RemoveEnded(ctx, b, id, time.Time{}); err != nil {
 			t.Fatal(err)

@@ -230,11 +230,7 @@ func namedOn(ctx context.Context, bus fleet.Bus, name string) ([]fleet.Record, e
 	if !ok {
 		return nil, nil
 	}
-	named, isSure, err := natsbus.Named(ctx, b, name)
-	if !isSure {
-		named = nil
-	}
-	return named, err
+	return natsbus.Named(ctx, b, name)
 }
 
 // tellUnread names loops whose records can't be read.

@@ -19,7 +19,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/metrics"
-	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -151,11 +150,6 @@ func (w *worker) work(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	go func() {
-		if err := natsbus.IndexNames(cmd.Context(), connected); err != nil && cmd.Context().Err() == nil {
-			w.Log.Warn("loops of earlier versions are found by a list of all, not by their names", "error", err)
-		}
-	}()
 	w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", programVersion(), "sandbox", w.walls.Value)
 	return w.Run(cmd.Context())
 }
