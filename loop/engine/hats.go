@@ -13,7 +13,7 @@ import (
 // nextTurn chooses the hat of the coming run in its state.
 func (l *engine) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string) {
 	if l.hats.Ring == nil {
-		own, _ := l.cfg.Role(l.cfg.Hat)
+		own, _ := l.cfg.Roles.Named(l.cfg.Hat)
 		return hats.Turn{Hat: own.Hat}, nil
 	}
 	s.Queue, turn, warnings = l.hats.Take(s.Queue)

@@ -225,7 +225,7 @@ func (l *engine) init(s loopstate.State) {
 		LoopID: l.id, Folder: l.cfg.Folder, RecordDir: l.cfg.Storage.Recordings,
 	}
 	l.desk.Allow(s.Allowed)
-	l.hats = hats.Policy{Ring: l.cfg.Ring(), Required: l.cfg.Roles.Required}
+	l.hats = hats.Policy{Ring: l.cfg.Roles.Ring(), Required: l.cfg.Roles.Required}
 	if !l.cfg.Stranger { // the next save removed what an agent wrote there during a loop
 		l.hats.Published = s.Queue.Seen
 	}

@@ -37,7 +37,7 @@ func (l *runs) beginSnapshots() {
 func (l *runs) snapshotBefore() {
 	iterations := l.state.Base.Iterations
 	was := snapshots.Previous{Reader: loop.HatOf(l.state.Known), CutOff: l.stagnation.CutOff}
-	if worn, _ := l.cfg.Role(was.Reader); !worn.ReadOnly {
+	if worn, _ := l.cfg.Roles.Named(was.Reader); !worn.ReadOnly {
 		was.Reader = ""
 	}
 	past := inbox.Found(&l.inbox, func() []changes.Past { return l.snapshots.Before(iterations, was) })

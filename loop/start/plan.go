@@ -68,7 +68,7 @@ func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) err
 	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
 	set := agents.Read(folder)
 	for _, it := range p.Agents() {
-		if _, ok := cfg.Role(it.Agent); ok {
+		if _, ok := cfg.Roles.Named(it.Agent); ok {
 			continue
 		}
 		role, err := planRole(ctx, r, set, it.Agent, c, own)

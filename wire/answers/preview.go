@@ -178,7 +178,7 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 func (p preview) addRoles(add func(label, text string)) {
 	cfg := p.cfg
 	roles := slices.Concat(cfg.Roles.Steps...)
-	if cfg.HandsOver() {
+	if cfg.Roles.HandsOver() {
 		var names []string
 		for _, r := range cfg.Roles.Hats {
 			names = append(names, wire.OneLine(r.Name+" ("+wire.JoinFacts(filepath.Base(r.Backend.Name), r.Together())+")"))

@@ -114,7 +114,7 @@ func (m *agentRun) open(spec *backends.Spec, sync func(func())) error {
 		spec.Scope = scope
 		sync(func() { m.scope = scope; c.tellLeft() }) // its mark is known before anything bears it
 	}
-	m.spool = c.Config.Ring().OpenSpool(spec.Scope.TempDir, m.role.Hat)
+	m.spool = c.Config.Roles.Ring().OpenSpool(spec.Scope.TempDir, m.role.Hat)
 	if spec.Spool = m.spool; m.spool != "" {
 		m.run.Emit = m.config().EmitCommand(spec.Scope.TempDir)
 	}

@@ -183,7 +183,7 @@ func (c *Execution) work() backends.Exit {
 		if onlyReads(step) && !isLooked {
 			c.x.Inbox.Elsewhere(func() { c.x.Snapshots.AfterStep(c.Run.Iteration) })
 		}
-		slots := c.Config.Slots(n)
+		slots := c.Config.Roles.Slots(n)
 		c.runStep(step, slots, previous)
 		c.x.Tell(stream.TurnEnd{})
 		// The changes of a read-only hat are undone and told then.

@@ -17,7 +17,7 @@ func (c *Config) Check() error {
 	if err := c.Budget.Check(); err != nil {
 		return err
 	}
-	if err := c.checkSteps(); err != nil || c.Continue {
+	if err := c.Roles.check(); err != nil || c.Continue {
 		return err // the state file says the rest
 	}
 	if strings.TrimSpace(c.Prompt) == "" {

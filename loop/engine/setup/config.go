@@ -154,7 +154,7 @@ func (c Config) NewState(id string, now time.Time) loopstate.State {
 	if c.Promise != "" {
 		s.Promise = &c.Promise
 	}
-	if c.Ring() != nil {
+	if c.Roles.Ring() != nil {
 		s.Queue = hats.NewQueue()
 	}
 	c.Describe(&s)

@@ -86,12 +86,12 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 		return nil, "", err
 	}
 	var turn hats.Turn
-	if ring := c.Ring(); ring != nil {
+	if ring := c.Roles.Ring(); ring != nil {
 		queue := hats.NewQueue()
 		turn, _, _ = ring.Next(&queue)
 		c = c.WithHat(turn.Hat.Name)
 	} else {
-		own, _ := c.Role(c.Hat)
+		own, _ := c.Roles.Named(c.Hat)
 		turn.Hat, c = own.Hat, c.WithHat(c.Hat)
 	}
 	first := Run{
@@ -105,7 +105,7 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 	}
 	brief := c.Brief
 	if len(c.Roles.Steps) > 0 {
-		w, at := c.Roles.Steps[0][0], c.Slots(0)[0]
+		w, at := c.Roles.Steps[0][0], c.Roles.Slots(0)[0]
 		first.Prompt = w.TaskOf(at, c.Prompt, "")
 		c = c.As(w)
 		brief = func(run Run) (string, []string) { return c.BriefOf(w, at, run) }

@@ -23,10 +23,10 @@ type Fallback struct {
 }
 
 // Ring is the hats of a loop that hand over; nil where none do.
-func (c Config) Ring() hats.Ring {
-	ring := make(hats.Ring, len(c.Roles.Hats))
-	for i, r := range c.Roles.Hats {
-		ring[i] = r.Hat
+func (r Roles) Ring() hats.Ring {
+	ring := make(hats.Ring, len(r.Hats))
+	for i, one := range r.Hats {
+		ring[i] = one.Hat
 	}
 	if !ring.HandsOver() {
 		return nil
@@ -35,7 +35,7 @@ func (c Config) Ring() hats.Ring {
 }
 
 // HandsOver says whether the loop's hats hand work over to each other.
-func (c Config) HandsOver() bool { return c.Ring() != nil }
+func (r Roles) HandsOver() bool { return r.Ring() != nil }
 
 // CheckReading says which hat is to read only where nothing tells what it changes.
 func (c Config) CheckReading() error {
@@ -101,11 +101,11 @@ func (c Config) As(r Role) Config {
 	return c
 }
 
-// Role is the one of those that listen, or of the loop's own, with a name.
-func (c Config) Role(name string) (Role, bool) {
-	for _, r := range c.Roles.Hats {
-		if r.Name == name {
-			return r, true
+// Named is the one of those that listen, or of the loop's own, with a name.
+func (r Roles) Named(name string) (Role, bool) {
+	for _, one := range r.Hats {
+		if one.Name == name {
+			return one, true
 		}
 	}
 	return Role{}, false
@@ -113,7 +113,7 @@ func (c Config) Role(name string) (Role, bool) {
 
 // WithHat is the configuration of a run under a hat; "" is none.
 func (c Config) WithHat(hat string) Config {
-	if r, ok := c.Role(hat); ok {
+	if r, ok := c.Roles.Named(hat); ok {
 		return c.As(r)
 	}
 	return c

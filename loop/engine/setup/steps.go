@@ -27,12 +27,12 @@ const (
 	maxTask = 2 << 10
 )
 
-// checkSteps says what is wrong with the steps of an iteration.
-func (c Config) checkSteps() error {
-	if len(c.Roles.Steps) > 0 && c.HandsOver() {
+// check says what is wrong with the steps of an iteration.
+func (r Roles) check() error {
+	if len(r.Steps) > 0 && r.HandsOver() {
 		return errors.New("hats that hand over and steps exclude each other: take out the hats' triggers, or the steps")
 	}
-	for i, step := range c.Roles.Steps {
+	for i, step := range r.Steps {
 		if len(step) == 0 || len(step) > limits.MaxAgents {
 			return fmt.Errorf("step %d has %d agents: a step has 1 to %d", i+1, len(step), limits.MaxAgents)
 		}
@@ -75,8 +75,8 @@ func (s Slot) String() string {
 }
 
 // Slots returns the slots of a step's agents.
-func (c Config) Slots(n int) []Slot {
-	step := c.Roles.Steps[n]
+func (r Roles) Slots(n int) []Slot {
+	step := r.Steps[n]
 	all := make([]Slot, len(step))
 	for k, w := range step {
 		name, before, same := stream.Line(w.Name, loop.LineLimit), 0, 0
@@ -91,7 +91,7 @@ func (c Config) Slots(n int) []Slot {
 		if same > 1 {
 			name = fmt.Sprintf("%s %d", name, before)
 		}
-		all[k] = Slot{n + 1, len(c.Roles.Steps), k + 1, name, len(step) == 1}
+		all[k] = Slot{n + 1, len(r.Steps), k + 1, name, len(step) == 1}
 	}
 	return all
 }
@@ -159,7 +159,7 @@ func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string)
 	case !at.Alone && !c.isQuiet():
 		parts = append(parts, "Other agents work in the same folder at the same time.")
 	}
-	if c.HandsOver() {
+	if c.Roles.HandsOver() {
 		parts = append(parts, c.roleOf(run.Turn, run.Emit))
 		return c.Hand(run, append(parts, saidTo(run)...))
 	}

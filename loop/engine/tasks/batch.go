@@ -119,7 +119,7 @@ func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 		r.Dir, r.Own = w.checkouts[i].Folder(), w.checkouts[i].Top()
 		r.Task = rules.Task(w.Plan, it, it.Verify != "" && w.Accepts(it.Verify), true)
 		role := setup.Role{Backend: own.Backend, Args: own.Args}
-		if named, ok := own.Role(cmp.Or(it.Agent, own.Hat)); ok {
+		if named, ok := own.Roles.Named(cmp.Or(it.Agent, own.Hat)); ok {
 			if role.Hat = named.Hat; it.Agent != "" {
 				role = named
 			}

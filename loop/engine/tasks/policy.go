@@ -104,15 +104,15 @@ func (p *Policy) Take(h Host, run *setup.Run) {
 	}
 	c := p.cfg
 	batch := p.book.Batch(p.plan, c.Said.Workers, func(it plan.Item) bool {
-		role, _ := c.Role(it.Agent)
+		role, _ := c.Roles.Named(it.Agent)
 		return slices.Contains(p.book.Alone, it.ID) || role.ReadOnly || role.Timeout > 0 // which are a run's
 	})
 	run.TaskText = plan.TextOf(batch)
 	for _, it := range batch {
-		switch role, ok := c.Role(it.Agent); {
-		case ok && !c.HandsOver() && len(batch) == 1:
+		switch role, ok := c.Roles.Named(it.Agent); {
+		case ok && !c.Roles.HandsOver() && len(batch) == 1:
 			run.Turn.Hat = role.Hat
-		case (!ok || c.HandsOver()) && it.Agent != "":
+		case (!ok || c.Roles.HandsOver()) && it.Agent != "":
 			h.Warn(fmt.Sprintf("the task %q is for the agent %s, which this loop doesn't have: its own does it", it.Text, it.Agent))
 		}
 	}
