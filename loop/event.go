@@ -31,7 +31,7 @@ type Observer interface {
 type StateChanged struct {
 	State    State     `json:"state"`
 	ResumeAt time.Time `json:"resumeAt,omitzero"` // waiting: when it goes on by itself
-	Reason   string    `json:"reason,omitempty"`  // why it waits (WaitReasons) or pauses (PauseUser and below)
+	Reason   string    `json:"reason,omitempty"`  // why it waits (WaitReason) or pauses
 }
 
 // IterationStart opens an iteration; a fresh agent process follows.
@@ -79,9 +79,9 @@ type Goal struct {
 	Promise   string `json:"promise"`                       // "": none is set, and none is needed when there is an Until
 	Verify    string `json:"verify,omitempty" text:"line"`  // the command that has to pass besides, "" for none
 	Until     string `json:"until,omitempty" text:"line"`   // the command that ends the loop when it passes, "" for none
-	Besides   string `json:"besides,omitempty" text:"line"` // further conditions, see verify.Check.Besides
+	Besides   string `json:"besides,omitempty" text:"line"` // further conditions, in words
 	Plan      string `json:"plan,omitempty" text:"line"`    // what of its plan has to be done, "" without one
-	From      string `json:"source,omitempty"`              // where the promise comes from, see Config.PromiseFrom
+	From      string `json:"source,omitempty"`              // where the promise comes from: as in a dry run's sources, or "state"
 	Money     string `json:"-"`                             // its cost limit, see Config.Budget
 	Suggested string `json:"-"`                             // a command that could verify it, where none does; "" for none that is known
 }
@@ -107,13 +107,13 @@ type NearMiss struct {
 
 // Verify tells how far the check of the loop's work has come.
 type Verify struct {
-	State    verify.State     `json:"state"`               // Running comes again with more of the output
+	State    verify.State     `json:"state"`               // running comes again, at most once a second, with more of the output
 	Gate     verify.Gate      `json:"gate"`                // whose word it is
-	Command  string           `json:"command" text:"line"` // as a person reads it; of another gate what is looked at, see verify.Check.Subject
+	Command  string           `json:"command" text:"line"` // as a person reads it; of another gate: what is looked at
 	ExitCode *int             `json:"exitCode,omitempty"`  // nil: there is none
 	Duration stream.Duration  `json:"durationMs,omitzero"` // that it took
 	Cost     stream.Cost      `json:"costUsd,omitzero"`    // of a reviewer
-	Output   string           `json:"output,omitempty"`    // at most verify.MaxExcerpt bytes: so far its end, then what says most
+	Output   string           `json:"output,omitempty"`    // at most 4 KiB: so far its end, then what says most
 	Problems []verify.Problem `json:"problems,omitempty"`  // that it named, with their places
 	Promised bool             `json:"-"`                   // it is a promise that is checked
 	Why      string           `json:"-"`                   // completes the command: "failed (exit 1): TestParse"
@@ -178,7 +178,7 @@ type End struct {
 	Tree       string           `json:"tree,omitempty"`     // of a loop that stays: git's, of all files in the folder; "": nobody knows
 	Guards     string           `json:"guards,omitempty"`   // StopPromise: the files that it was verified by and that the loop changed
 	Verified   string           `json:"verified,omitempty"` // StopPromise: what it was verified by, and how that went; "" for nothing
-	Prompt     string           `json:"prompt,omitempty"`   // the prompt, at most maxPrompt bytes of it
+	Prompt     string           `json:"prompt,omitempty"`   // the prompt, at most 32 KiB of it
 	Account    account.Account  `json:"account,omitzero"`   // of the whole loop
 	Status     Status           `json:"-"`                  // how the loop stands then; zero of one that was read back
 	Unanswered []ask.Question   `json:"-"`                  // StopUnanswered: the agents' questions
@@ -204,8 +204,8 @@ type Asked struct{ ask.Question }
 
 // Answered says that a question is closed.
 type Answered struct {
-	ID       string       `json:"id"` // the question's
-	Kind     string       `json:"answer"`
+	ID       string       `json:"id"`                // the question's
+	Kind     string       `json:"answer"`            // deny, once, loop, value, or moot: none is needed any more
 	Text     string       `json:"message,omitempty"` // why it was denied, or the value
 	By       string       `json:"by,omitempty" text:"line"`
 	Question ask.Question `json:"-"`

@@ -20,7 +20,7 @@ type State string
 const (
 	StateStarting    State = "starting"
 	StateRunning     State = "running"
-	StateWaiting     State = "waiting" // see WaitReasons
+	StateWaiting     State = "waiting" // for a time, or for its user
 	StatePaused      State = "paused"
 	StateCancelling  State = "cancelling"
 	StateInterrupted State = "interrupted" // its owner went away; it can be continued
@@ -59,7 +59,7 @@ const (
 const (
 	PauseUser      = "user"
 	PauseUnchecked = "unchecked" // it couldn't be verified what the agent promised
-	// PauseUnknownCost: the cost is limited, and nobody knows what so many runs in a row cost.
+	// PauseUnknownCost says: the cost is limited, and nobody knows what so many runs in a row cost.
 	PauseUnknownCost = "unknown_cost"
 	PauseBudget      = "budget" // the user's budget of a day or week is used, or can't be kept
 	PauseQuota       = "quota"  // the agent's account has no credits, and nobody knows until when
@@ -89,7 +89,7 @@ func WaitText(reason string) string {
 type RetryStatus struct {
 	Attempt  int       `json:"attempt,omitempty"`
 	ResumeAt time.Time `json:"resumeAt,omitzero"`
-	Reason   string    `json:"reason,omitempty"` // see WaitReasons
+	Reason   string    `json:"reason,omitempty"` // a WaitReason
 }
 
 // HatCost is what the runs of a hat have cost.

@@ -14,67 +14,67 @@ const Version = 2
 // The commands of workspace/executeCommand. Their ids differ from the editors' own on purpose: clients register a
 // server's ids globally.
 const (
-	CommandStart   = "ralph.loop.start"
-	CommandCancel  = "ralph.loop.cancel"
-	CommandPause   = "ralph.loop.pause"
-	CommandNext    = "ralph.loop.next"
-	CommandDetach  = "ralph.loop.detach"
-	CommandResume  = "ralph.loop.resume"
-	CommandUpdate  = "ralph.loop.update"
-	CommandSteer   = "ralph.loop.steer"
-	CommandAnswer  = "ralph.loop.answer"
-	CommandOpen    = "ralph.loop.open"
-	CommandStatus  = "ralph.loop.status"
-	CommandRead    = "ralph.loop.read"
-	CommandOutline = "ralph.loop.outline"
-	CommandOutput  = "ralph.loop.output"
-	CommandHistory = "ralph.loop.history"
-	CommandPrompts = "ralph.loop.prompts"
-	CommandChanges = "ralph.loop.changes"
-	CommandFile    = "ralph.loop.file"
-	CommandUndo    = "ralph.loop.undo"
-	CommandRedo    = "ralph.loop.redo"
-	CommandKeep    = "ralph.loop.keep"
-	CommandLand    = "ralph.loop.land"
-	CommandFetch   = "ralph.loop.fetch"
-	CommandPlan    = "ralph.plan"
-	CommandMark    = "ralph.plan.mark"
-	CommandHelp    = "ralph.help"
-	CommandDoctor  = "ralph.doctor"
-	CommandAgents  = "ralph.agents.list"
-	CommandHats    = "ralph.hats"
-	CommandSandbox = "ralph.sandbox"
-	CommandTool    = "ralph.tool"
+	CommandStart   = "ralph.loop.start"   // (StartParams, StartResult | DryRunResult | SlashResult) starts a loop
+	CommandCancel  = "ralph.loop.cancel"  // (CancelParams, LoopResult) cancels a loop, and answers when all its processes are gone
+	CommandPause   = "ralph.loop.pause"   // (LoopParams, LoopResult) lets the running iteration finish and starts no other
+	CommandNext    = "ralph.loop.next"    // (LoopParams, LoopResult) ends the running iteration and begins the next one
+	CommandDetach  = "ralph.loop.detach"  // (LoopParams, LoopResult) lets the loop go on without a window
+	CommandResume  = "ralph.loop.resume"  // (ResumeParams, LoopResult) resumes a loop, or ends its wait
+	CommandUpdate  = "ralph.loop.update"  // (ChangeParams, LoopResult) changes limits at once, a prompt from the next iteration on
+	CommandSteer   = "ralph.loop.steer"   // (SteerParams, SteerResult) tells something to each run from now on
+	CommandAnswer  = "ralph.loop.answer"  // (AnswerParams, AnswerResult) answers an agent's question
+	CommandOpen    = "ralph.loop.open"    // (LoopParams, {}) shows the loop's state file by window/showDocument
+	CommandStatus  = "ralph.loop.status"  // (FolderParams, StatusResult) lists loops as ralph/status does
+	CommandRead    = "ralph.loop.read"    // (ReadParams, ReadResult) reads a page of a loop's log
+	CommandOutline = "ralph.loop.outline" // (OutlineParams, Outline) lists the parts of a loop's log
+	CommandOutput  = "ralph.loop.output"  // (OutputParams, OutputResult) writes a tool's whole output into a file
+	CommandHistory = "ralph.loop.history" // (HistoryParams, HistoryResult) lists ended loops of a folder and of its removed worktrees
+	CommandPrompts = "ralph.loop.prompts" // (PromptsParams, PromptsResult) lists prompts of past loops, each once
+	CommandChanges = "ralph.loop.changes" // (ChangesParams, ChangesResult) says what a loop changed
+	CommandFile    = "ralph.loop.file"    // (FileParams, FileResult) reads a file as it was
+	CommandUndo    = "ralph.loop.undo"    // (UndoParams, UndoResult) undoes one iteration, or all from one on
+	CommandRedo    = "ralph.loop.redo"    // (RedoParams, UndoResult) takes the last undo back
+	CommandKeep    = "ralph.loop.keep"    // (KeepParams, KeepResult) marks files as reviewed
+	CommandLand    = "ralph.loop.land"    // (LandParams, LandResult) merges or discards the work in a worktree
+	CommandFetch   = "ralph.loop.fetch"   // (LoopParams, FetchResult) brings a fleet's loop into the repository of its origin
+	CommandPlan    = "ralph.plan"         // (PlanParams, PlanResult) is the agent's own command line, for a terminal
+	CommandMark    = "ralph.plan.mark"    // (MarkParams, {}) changes the box of a task by workspace/applyEdit
+	CommandHelp    = "ralph.help"         // ({}, HelpResult) is the help
+	CommandDoctor  = "ralph.doctor"       // (FolderParams, DoctorResult) says whether loops can run here
+	CommandAgents  = "ralph.agents.list"  // (FolderParams, AgentsResult) lists the agents that a start can name
+	CommandHats    = "ralph.hats"         // (FolderParams, HatsResult) lists the hats that a start can name
+	CommandSandbox = "ralph.sandbox"      // (SandboxParams, SandboxResult) says whether later loops have walls, in the user's configuration
+	CommandTool    = "ralph.tool"         // (ToolParams, ToolResult) calls a tool of testdata/wire/tools.json for a model
 )
 
 // The reasons of a command that failed, in data.reason.
 const (
-	ReasonAlreadyRunning  = "already_running"
+	ReasonAlreadyRunning  = "already_running" // with owner, and the question to ask the user before a start with replace
 	ReasonNotRunning      = "not_running"
 	ReasonNotDetachable   = "not_detachable"
-	ReasonBackendNotFound = "backend_not_found"
-	ReasonUntrusted       = "untrusted"
+	ReasonBackendNotFound = "backend_not_found" // with checked; path and install where agents were looked for, known for an unknown name
+	ReasonUntrusted       = "untrusted"         // with fileUri, and wants: what the file would run; call again with trust
 	ReasonBadStateFile    = "bad_state_file"
-	ReasonBadConfig       = "bad_config"
+	ReasonBadConfig       = "bad_config" // with problems: all of them; also for a file that can't be read
 	ReasonEmptyPrompt     = "empty_prompt"
-	ReasonBadPrompt       = "bad_prompt"
-	ReasonLimitReached    = "limit_reached"
-	ReasonNoFolder        = "no_folder"
-	ReasonNoWorktree      = "no_worktree"
-	ReasonNotWritable     = "not_writable"
-	ReasonNoSession       = "no_session"
-	ReasonNoOutput        = "no_output"
-	ReasonInterrupted     = "interrupted"
-	ReasonNoSnapshots     = "no_snapshots"
-	ReasonAtWork          = "at_work"
-	ReasonTooLarge        = "too_large"
-	ReasonNoSandbox       = "no_sandbox"
-	ReasonNothingToAccept = "nothing_to_accept"
-	ReasonNoRun           = "no_run"
-	ReasonNoQuestion      = "no_question"
-	ReasonAgent           = "agent"     // one of the loop asks for what only its user may
-	ReasonElsewhere       = "elsewhere" // it can't be done with a loop of another machine
-	ReasonBusAway         = "bus_away"  // nobody can reach that machine now
+	ReasonBadPrompt       = "bad_prompt"        // with fileUri: no regular file, unreadable, or a configured link out of the folder
+	ReasonLimitReached    = "limit_reached"     // with stopReason and iterations: the loop needs a higher limit to go on
+	ReasonNoFolder        = "no_folder"         // with folders, when several are open
+	ReasonNoWorktree      = "no_worktree"       // the worktree can't be made or set up; nothing of it is left
+	ReasonNotWritable     = "not_writable"      // the folder can't be written to
+	ReasonNoSession       = "no_session"        // no log is known here
+	ReasonNoOutput        = "no_output"         // the session has no output of that call, or not yet
+	ReasonInterrupted     = "interrupted"       // with iteration, stateFileUri, stopReason, question: resume it, or start with replace
+	ReasonNoSnapshots     = "no_snapshots"      // git isn't installed, changes.keep is 0, or the snapshots are gone
+	ReasonAtWork          = "at_work"           // with iteration: an agent works in the folder; the offer pauses its loop
+	ReasonTooLarge        = "too_large"         // the file has more than 16 MiB
+	ReasonNoSandbox       = "no_sandbox"        // with fix: the walls can't be made, and nothing was started
+	ReasonNothingToAccept = "nothing_to_accept" // no promise waits to be accepted; nothing was changed
+	ReasonNoRun           = "no_run"            // no agent runs
+	ReasonNoQuestion      = "no_question"       // no question is open, or that one needs no answer any more
+	ReasonAgent           = "agent"             // below a loop, and only the loop's user may ask for this
+	ReasonElsewhere       = "elsewhere"         // can't be done with a loop of another machine; the message says what to do
+	ReasonBusAway         = "bus_away"          // the loop's machine can't be reached now; nothing was done
 )
 
 // MissingOf are the details of agents that weren't found.
@@ -115,7 +115,7 @@ const (
 // CancelParams is the argument of ralph.loop.cancel.
 type CancelParams struct {
 	LoopParams
-	When string `json:"when,omitempty"` // WhenNow, if it isn't said
+	When string `json:"when,omitempty"` // WhenNow, unless it says WhenAfterIteration, WhenInterrupt or WhenLeft
 }
 
 // ResumeParams is the argument of ralph.loop.resume. Backend and Trust are for
@@ -132,17 +132,17 @@ type ResumeParams struct {
 }
 
 // ChangeParams is the argument of ralph.loop.update. Text has limits and the
-// promise as a person types them (start.ParseChange); the other keys win over it.
+// promise as a person types them; the other keys win over it.
 type ChangeParams struct {
 	LoopParams
 	limits.Given
 	Text     string   `json:"text,omitempty"`
 	Prompt   *string  `json:"prompt,omitempty"`
-	Disallow []string `json:"disallow,omitempty"` // rules of what the agent may do in the loop that it may not do unasked any more
+	Disallow []string `json:"disallow,omitempty"` // rules of LoopStatus.allowed: the agent asks again
 }
 
 // SteerParams is the argument of ralph.loop.steer. Text may begin with flags, as a person types
-// them (loop.ParseSteering): --once, --next, or --forget N and nothing else.
+// them: --once, --next, or --forget N and nothing else. The row Guidance of the details has the numbers.
 type SteerParams struct {
 	LoopParams
 	Text string `json:"text"`
@@ -153,7 +153,7 @@ type SteerParams struct {
 // LoopResult is where a command left its loop.
 type LoopResult struct {
 	LoopID    string `json:"loopId,omitempty"`
-	State     string `json:"state"` // a loop.State, or "idle": there is none
+	State     string `json:"state"` // a State, or "idle": there is none
 	Iteration int    `json:"iteration,omitempty"`
 	Text      string `json:"text,omitempty"` // of update and resume: the loop's limits now, one line
 }
@@ -223,15 +223,14 @@ func GivenOf(g limits.Given, promise string) limits.Given {
 	return g
 }
 
-// StartParams is the argument of ralph.loop.start. The prompt is Prompt, the
-// content of PromptURI, in Text, which may also have flags (start.Parse), or
-// else in the configured prompt file.
+// StartParams is the argument of ralph.loop.start. The prompt is Prompt, the content of PromptURI, or in Text, which may
+// have flags, or else in the configured prompt file.
 type StartParams struct {
 	Folder    string `json:"folder,omitempty"` // file URI
 	Prompt    string `json:"prompt,omitempty"`
-	PromptURI string `json:"promptUri,omitempty"`
+	PromptURI string `json:"promptUri,omitempty"` // an open file counts with its unsaved text; a state file brings its limits and promise
 	Text      string `json:"text,omitempty"`
-	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
+	Selection string `json:"selection,omitempty"` // follows the prompt of Text after a blank line, or is the prompt
 	Choices
 	Agent       string        `json:"agent,omitempty"`       // the name of an agent of a markdown file, which does the work
 	Chain       []string      `json:"chain,omitempty"`       // names of several, one after the other
@@ -251,7 +250,7 @@ type StartParams struct {
 
 // Settings are what an editor chooses for all starts.
 type Settings struct {
-	Choices       // as far as CheckEditor takes it
+	Choices       // no sandbox, and of permissions only "ask"
 	Host    *Host `json:"host,omitempty"` // the editor is an agent itself
 }
 
@@ -274,9 +273,9 @@ func (p StartParams) Target() LoopParams { return LoopParams{Folder: p.Folder} }
 
 // Choices are what both a start and the editor's settings may say.
 type Choices struct {
-	Backend string   `json:"backend,omitempty"` // a name, "auto", or a path to a program
-	Hat     string   `json:"hat,omitempty"`
-	Model   string   `json:"model,omitempty"`
+	Backend string   `json:"backend,omitempty"` // a name, "auto", or the absolute path of a program that reads the prompt from stdin
+	Hat     string   `json:"hat,omitempty"`     // one of ralph.hats; an unknown one is -32602 with known
+	Model   string   `json:"model,omitempty"`   // -32602 where the agent takes none; of settings it is ignored then
 	Args    []string `json:"args,omitempty"`
 	settings.Said
 }

@@ -28,5 +28,5 @@ const MethodSetUpdates = "ralph/setUpdates"
 
 // SetUpdatesParams are the params of MethodSetUpdates.
 type SetUpdatesParams struct {
-	Level string `json:"level"`
+	Level string `json:"level"` // LevelNone or LevelTools or LevelAll
 }

@@ -44,8 +44,8 @@ type PermissionResult struct {
 type AnswerParams struct {
 	LoopParams
 	ID     string `json:"id,omitempty"`
-	Answer string `json:"answer,omitempty"`
-	Text   string `json:"text,omitempty"` // of deny why, which the agent reads; of value the value
+	Answer string `json:"answer,omitempty"` // deny, once, loop or value
+	Text   string `json:"text,omitempty"`   // of deny why, which the agent reads; of value the value
 }
 
 // AnswerResult says what came of an answer.

@@ -23,8 +23,8 @@ const (
 // those of the first.
 type StatusParams struct {
 	Seq     int64        `json:"seq"`
-	Health  string       `json:"health"`
-	Busy    bool         `json:"busy"` // an agent is at work
+	Health  string       `json:"health"` // HealthOK or HealthWarning or HealthError
+	Busy    bool         `json:"busy"`   // an agent is at work
 	Message string       `json:"message"`
 	Text    string       `json:"text,omitempty"` // a remark about loops of other places: that some aren't listed, or can't be reached
 	Loops   []LoopStatus `json:"loops"`
@@ -64,14 +64,14 @@ func SortByNeed(loops []LoopStatus) []LoopStatus {
 // LoopStatus is one loop in a ralph/status snapshot.
 type LoopStatus struct {
 	LoopID   string    `json:"loopId,omitempty"`
-	Folder   string    `json:"folder,omitempty"`   // file URI; absent: it is of no folder of this machine
+	Folder   string    `json:"folder,omitempty"`   // file URI; it needn't exist for a loop of another machine
 	Worktree *Worktree `json:"worktree,omitempty"` // of a loop that works in one of ours
-	// of a loop of a fleet: the worker that has it or had it last, HostFleet before; absent: it is of this machine
+	// of a loop of a fleet: the worker that has it or had it last, HostFleet before
 	Host   string `json:"host,omitempty"`
 	Origin string `json:"origin,omitempty"` // file URI of the open folder whose repository such a loop works on, where there is one
 	Title  string `json:"title,omitempty"`  // its prompt's beginning, told apart from others
 	Name   string `json:"name,omitempty"`   // begins what a user is told of it: "Ralph", and which one where there are several
-	State  string `json:"state"`            // a loop.State, or "idle"
+	State  string `json:"state"`            // a State, or "idle"
 	Summary
 	Live bool `json:"live"` // somebody drives it: it goes on, at once or when it is told to
 	Busy bool `json:"busy"` // an agent is at work

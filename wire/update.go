@@ -43,10 +43,9 @@ type TextContent struct {
 	Text string `json:"text"`
 }
 
-// Chunk is a piece of the agent's text (KindMessageChunk) or reasoning
-// (KindThoughtChunk). Pieces of one message share its MessageID.
+// Chunk is a piece of the agent's text or reasoning. Pieces of one message share its MessageID.
 type Chunk struct {
-	SessionUpdate    string      `json:"sessionUpdate"`
+	SessionUpdate    string      `json:"sessionUpdate"` // KindMessageChunk or KindThoughtChunk
 	MessageID        string      `json:"messageId,omitempty"`
 	ParentToolCallID string      `json:"parentToolCallId,omitempty"` // a subagent speaks
 	Content          TextContent `json:"content"`
@@ -87,12 +86,12 @@ type ToolCall struct {
 	ToolCallID       string          `json:"toolCallId"`
 	ParentToolCallID string          `json:"parentToolCallId,omitempty"`
 	Name             string          `json:"name"`
-	Title            string          `json:"title"` // the command, path, pattern or task: one line, at most MaxTitle runes
+	Title            string          `json:"title"` // the command, path, pattern or task, in one line: "scout 1/3: Find the parser"
 	Kind             ToolKind        `json:"kind"`
-	Status           string          `json:"status"`
+	Status           string          `json:"status"` // StatusInProgress
 	Locations        []Location      `json:"locations,omitempty"`
 	RawInput         json.RawMessage `json:"rawInput,omitempty"`
-	Subagent         *Subagent       `json:"subagent,omitempty"` // the agent, with the ParentToolCallID of its updates
+	Subagent         *Subagent       `json:"subagent,omitempty"` // an agent at work; its updates have this call's id as parentToolCallId
 	Step             *Step           `json:"step,omitempty"`
 }
 
@@ -107,7 +106,7 @@ type ToolCallUpdate struct {
 	SessionUpdate    string        `json:"sessionUpdate"` // KindToolCallUpdate
 	ToolCallID       string        `json:"toolCallId"`
 	ParentToolCallID string        `json:"parentToolCallId,omitempty"`
-	Status           string        `json:"status"`
+	Status           string        `json:"status"` // StatusInProgress or StatusCompleted or StatusFailed
 	Content          []ToolContent `json:"content,omitempty"`
 	Omitted          *Omitted      `json:"omitted,omitempty"` // absent: the content is all of it
 	Spent            stream.Spent  `json:"spent,omitzero"`    // at the end of a subagent, as far as it is known
@@ -215,7 +214,7 @@ type Compaction struct {
 	Said
 }
 
-// Topic is an event block in the agent's text.
+// Topic is what a run has handed over: an event block in its text, or a call of ralph-lsp emit. It comes when the run is over.
 type Topic struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindTopic
 	stream.Topic
@@ -244,8 +243,7 @@ type Guidance struct {
 	Said
 }
 
-// Limits says that the limits or the promise changed. A missing one has no limit. The limits have the form of a start
-// or a change, so that a client can send them back, and not that of loop.LimitsChanged.
+// Limits says that the limits or the promise changed: all of them, in the form of a start. A missing one has no limit.
 type Limits struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindLimits
 	limits.Given
@@ -259,8 +257,7 @@ type Warning struct {
 	Said
 }
 
-// ErrorUpdate is a failure of a run or of an attempt, never of a tool. It isn't a stream.Error: that has what a loop
-// decides by, and not whether it can be tried again.
+// ErrorUpdate is a failure of a run or of an attempt, never of a tool.
 type ErrorUpdate struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindError
 	Message       string `json:"message"`

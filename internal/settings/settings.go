@@ -21,16 +21,16 @@ import (
 // or nil is left to whoever is asked next. Its form as JSON is that of a start's argument.
 type Said struct {
 	limits.Given
-	Plan        string           `json:"plan,omitempty"`    // a file of tasks, from the folder on
-	Task        string           `json:"task,omitempty"`    // one of the plan's, by its text or number
-	Workers     int              `json:"workers,omitempty"` // how many of its tasks are done side by side
-	Live        string           `json:"live,omitempty"`
-	Permissions string           `json:"permissions,omitempty"`
+	Plan        string           `json:"plan,omitempty"`         // a file of tasks, from the folder on
+	Task        string           `json:"task,omitempty"`         // one of the plan's, by its text or number
+	Workers     int              `json:"workers,omitempty"`      // how many of its tasks are done side by side, 1 to 8
+	Live        string           `json:"live,omitempty"`         // auto, on or off
+	Permissions string           `json:"permissions,omitempty"`  // ask or agent
 	AskTimeout  *limits.Duration `json:"askTimeoutMs,omitempty"` // after which nobody's answer is a no; 0: never
-	Sandbox     string           `json:"sandbox,omitempty"`
-	Notes       string           `json:"notes,omitempty"`    // a file in the folder, which runs add to and are told
-	OnClose     string           `json:"onClose,omitempty"`  // what becomes of the loop without its window
-	Instruct    *bool            `json:"instruct,omitempty"` // the agent is told of the loop and its rules
+	Sandbox     string           `json:"sandbox,omitempty"`      // workspace or off
+	Notes       string           `json:"notes,omitempty"`        // a file in the folder, which runs add to and are told
+	OnClose     string           `json:"onClose,omitempty"`      // what becomes of the loop without its window: keep or end
+	Instruct    *bool            `json:"instruct,omitempty"`     // the agent is told of the loop and its rules
 }
 
 // Values of settings.

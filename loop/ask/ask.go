@@ -34,13 +34,13 @@ const ByTimeout = "ask_timeout"
 // Question is what the agent of a run waits to be told. Editors get it as it is, but for what wire makes
 // plain text of.
 type Question struct {
-	ID     string `json:"id"` // short, and no other question of the loop has it
-	Kind   string `json:"kind"`
+	ID     string `json:"id"`   // short, and no other question of the loop has it
+	Kind   string `json:"kind"` // permission, confirm, select, input or limits
 	Tool   string `json:"tool,omitempty"`
 	CallID string `json:"toolCallId,omitempty"` // of the call of that tool, as events have it
 	Agent  string `json:"agent,omitempty"`      // which one asks, where several work
 	Title  string `json:"title"`                // what and where, in one line
-	// the whole command, the diff, or what the agent says; at most MaxDetail bytes of plain text
+	// the whole command, the diff, or what the agent says; at most 64 KiB of plain text, which says where it is cut
 	Detail      string    `json:"detail,omitempty"`
 	Options     []string  `json:"options,omitempty"`
 	Placeholder string    `json:"placeholder,omitempty"`

@@ -14,7 +14,7 @@ type LandResult struct {
 	Text    string         `json:"text"`
 	Class   wire.Class     `json:"class"`
 	Commit  string         `json:"commit,omitempty"`  // where the user's branch is now
-	Reason  string         `json:"reason,omitempty"`  // of a refusal: a worktree.Reason
+	Reason  string         `json:"reason,omitempty"`  // of a refusal: conflict, uncommitted...
 	Refused []RefusedFile  `json:"refused,omitempty"` // the files that are in the way
 	Next    []string       `json:"next,omitempty"`    // of a refusal: what to do, one of these
 	Offers  []wire.Command `json:"offers,omitempty"`

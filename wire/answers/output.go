@@ -6,7 +6,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// OutputResult is all that is kept of what a tool gave.
+// OutputResult is all that is kept of what a tool gave: of more than 16 MiB the beginning and the end. The last 100 files
+// are kept for a week.
 type OutputResult struct {
 	URI   string `json:"uri"` // of a file with it
 	Bytes int    `json:"bytes"`

@@ -52,7 +52,8 @@ type PromptsParams struct {
 	Limit  int    `json:"limit,omitempty"`  // 0: as many as there may be
 }
 
-// PromptsResult lists what loops were started with, each prompt once, the newest first.
+// PromptsResult lists what the last 1000 loops were started with: each prompt once, the newest first, at most 20, and
+// none above 64 KiB.
 type PromptsResult struct {
 	Prompts []PastPrompt `json:"prompts"`
 }

@@ -43,10 +43,10 @@ func LongFunctions(tree fs.FS, limit int) (problems []string, err error) {
 // sourceExtensions are of files that people write by hand.
 var sourceExtensions = []string{".go", ".ts", ".mjs", ".lua", ".sh"}
 
-// LongFiles returns the source files that have more than limit lines.
+// LongFiles returns the source files that somebody wrote and that have more than limit lines.
 func LongFiles(tree fs.FS, limit int) (problems []string, err error) {
 	err = textFiles(tree, func(name string, content []byte) error {
-		if !slices.Contains(sourceExtensions, path.Ext(name)) || inTestdata(name) {
+		if !slices.Contains(sourceExtensions, path.Ext(name)) || inTestdata(name) || bytes.HasPrefix(content, []byte("// Code generated")) {
 			return nil
 		}
 		if lines := bytes.Count(content, []byte("\n")); lines > limit {
