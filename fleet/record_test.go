@@ -104,7 +104,7 @@ func TestALoopOnTheBus(t *testing.T) {
 
 // Programs and people read the names of what a fleet does in the documents.
 func TestTheDocumentsNameWhatAFleetSays(t *testing.T) {
-	names := map[string][]string{"PROTOCOL.md": {string(loop.StopCancelled), workerFailures}, "FLEET-OPERATE.md": {workerFailures}}
+	names := map[string][]string{"PROTOCOL.md": {workerFailures}, "FLEET-OPERATE.md": {workerFailures}}
 	for _, p := range Phases {
 		names["FLEET-REFERENCE.md"] = append(names["FLEET-REFERENCE.md"], string(p))
 	}
