@@ -704,7 +704,7 @@ export interface Commands {
   // Shows the loop's state file by window/showDocument
   "ralph.loop.open": { argument: LoopParams; result: {} }
   // Lists loops as ralph/status does
-  "ralph.loop.status": { argument: FolderParams; result: StatusResult }
+  "ralph.loop.status": { argument: ListParams; result: StatusResult }
   // Reads a page of a loop's log
   "ralph.loop.read": { argument: ReadParams; result: ReadResult }
   // Lists the parts of a loop's log
@@ -868,14 +868,16 @@ export interface AnswerResult {
   class: "info" | "ok" | "warning" | "error"
 }
 
-// Names a folder, or none for all of them.
-export interface FolderParams {
+// The argument of ralph.loop.status.
+export interface ListParams {
   folder?: string // file URI
+  elsewhere?: boolean // the user's loops in folders that aren't the editor's, too
 }
 
 // Lists loops.
 export interface StatusResult {
   loops: LoopStatus[]
+  elsewhere?: LoopStatus[] // those that somebody drives; a command that names its folder makes one the editor's
   text?: string // a text where there is none
 }
 
@@ -1083,6 +1085,11 @@ export interface MarkParams {
 // The help as markdown.
 export interface HelpResult {
   markdown: string
+}
+
+// Names a folder, or none for all of them.
+export interface FolderParams {
+  folder?: string // file URI
 }
 
 // What the doctor found: its verdict, and the checks, what is wrong first.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
@@ -210,8 +211,29 @@ func (c *controls) open(ctx context.Context, p wire.LoopParams) (any, error) {
 	return struct{}{}, c.ShowFile(ctx, file)
 }
 
-// list is the pull twin of ralph/status.
-func (c *controls) list(ctx context.Context, p wire.FolderParams) (result wire.StatusResult, err error) {
+// list is the pull twin of ralph/status, and knows the user's loops in other folders.
+func (c *controls) list(ctx context.Context, p wire.ListParams) (wire.StatusResult, error) {
+	result, err := c.listed(ctx, p.FolderParams)
+	if err == nil && p.Elsewhere {
+		result.Elsewhere = c.elsewhere()
+	}
+	return result, err
+}
+
+// elsewhere are the loops that are driven in folders that aren't the editor's, those first that need their user most.
+func (c *controls) elsewhere() (loops []wire.LoopStatus) {
+	here := c.workspace.Statuses()
+	for _, s := range c.service.Loops() {
+		isHere := slices.ContainsFunc(here, func(l wire.LoopStatus) bool { return l.LoopID == s.LoopID })
+		if l := wire.StatusOf(s, false); l.Live && !isHere {
+			loops = append(loops, l)
+		}
+	}
+	return wire.SortByNeed(loops)
+}
+
+// listed are the loops of a folder, or of all folders of the editor.
+func (c *controls) listed(ctx context.Context, p wire.FolderParams) (result wire.StatusResult, err error) {
 	c.workspace.AwaitLooks(ctx)
 	others, text := c.remote.List()
 	if p.Folder == "" {

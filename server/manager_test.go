@@ -220,6 +220,33 @@ func TestTwoNamesOfAFolderAreOne(t *testing.T) {
 	}
 }
 
+// A loop at work in a folder that the editor isn't told of is named when that is asked for, until it is the editor's.
+func TestLoopsOfOtherFolders(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	first, second := dial(t, optedIn, dir), dial(t, optedIn, other)
+	started := result[wire.StartResult](first, first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "never")}}))
+	first.status(dir, inState("running"))
+	elsewhere := func(c *dialled) (ids []string) {
+		for _, l := range result[wire.StatusResult](c, c.Command(wire.CommandStatus, wire.ListParams{Elsewhere: true})).Elsewhere {
+			ids = append(ids, l.LoopID)
+		}
+		return ids
+	}
+	if got := elsewhere(second); !slices.Contains(got, started.LoopID) {
+		t.Errorf("%s isn't among %v", started.LoopID, got)
+	}
+	if got := elsewhere(first); slices.Contains(got, started.LoopID) {
+		t.Errorf("a loop of the editor's own folder is elsewhere: %v", got)
+	}
+	second.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{
+		"added": []any{client.Folder{URI: wire.FileURI(dir)}}, "removed": []any{}}})
+	second.status(dir, inState("running"))
+	if got := elsewhere(second); slices.Contains(got, started.LoopID) {
+		t.Errorf("a loop of a folder that is the editor's now is elsewhere: %v", got)
+	}
+	first.Must(first.Command(wire.CommandCancel, wire.LoopParams{LoopID: started.LoopID}))
+}
+
 // What a person types is read here, for a loop of ours, at a limit, and of another process.
 func TestLimitsAsTheyAreTyped(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ func (m *manager) tool(ctx context.Context, p answers.ToolParams) (any, error) {
 	}
 	tools := service.Tools{
 		Loops: func(ctx context.Context) ([]wire.LoopStatus, error) {
-			listed, err := m.controls.list(ctx, wire.FolderParams{})
+			listed, err := m.controls.listed(ctx, wire.FolderParams{})
 			return listed.Loops, err
 		},
 		Preview: m.starter.preview,

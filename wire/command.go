@@ -24,7 +24,7 @@ const (
 	CommandSteer   = "ralph.loop.steer"   // (SteerParams, SteerResult) tells something to each run from now on
 	CommandAnswer  = "ralph.loop.answer"  // (AnswerParams, AnswerResult) answers an agent's question
 	CommandOpen    = "ralph.loop.open"    // (LoopParams, {}) shows the loop's state file by window/showDocument
-	CommandStatus  = "ralph.loop.status"  // (FolderParams, StatusResult) lists loops as ralph/status does
+	CommandStatus  = "ralph.loop.status"  // (ListParams, StatusResult) lists loops as ralph/status does
 	CommandRead    = "ralph.loop.read"    // (ReadParams, ReadResult) reads a page of a loop's log
 	CommandOutline = "ralph.loop.outline" // (OutlineParams, Outline) lists the parts of a loop's log
 	CommandOutput  = "ralph.loop.output"  // (OutputParams, OutputResult) writes a tool's whole output into a file
@@ -164,10 +164,17 @@ type SteerResult struct {
 	Text       string `json:"text"`                 // the result, in one line
 }
 
+// ListParams is the argument of ralph.loop.status.
+type ListParams struct {
+	FolderParams
+	Elsewhere bool `json:"elsewhere,omitempty"` // the user's loops in folders that aren't the editor's, too
+}
+
 // StatusResult lists loops.
 type StatusResult struct {
-	Loops []LoopStatus `json:"loops"`
-	Text  string       `json:"text,omitempty"` // a text where there is none
+	Loops     []LoopStatus `json:"loops"`
+	Elsewhere []LoopStatus `json:"elsewhere,omitempty"` // those that somebody drives; a command that names its folder makes one the editor's
+	Text      string       `json:"text,omitempty"`      // a text where there is none
 }
 
 // NothingRuns is said where a list of loops is empty.

@@ -82,7 +82,7 @@ func examples() map[string]any {
 		"result-slash":   wire.SlashResult{Command: "/cancel-ralph", LoopResult: &wire.LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7}},
 		"result-loop":    wire.LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
 		"result-steer":   wire.SteerResult{GuidanceID: "g1", Text: "the next run is told"},
-		"result-status":  wire.StatusResult{Loops: loops},
+		"result-status":  wire.StatusResult{Loops: loops[1:], Elsewhere: loops[:1]},
 		"result-outline": wire.Outline{Parts: []wire.LogPart{{Cursor: "eyJsb2ciOiIxdjJ4In0", Iteration: 3, Bytes: 52000}}, Iterations: []json.RawMessage{lsptest.JSON(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin, IterationStart: loop.IterationStart{Iteration: 3}, Said: wire.Info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
 		"result-read":    answers.ReadResult{LoopID: "ralph-ca7igygdcr4i", Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-output":  answers.OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),

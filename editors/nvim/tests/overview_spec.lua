@@ -182,6 +182,32 @@ it('names the loop in what is told where there are several', function()
   nvim:wait_note('^Ralph "agent: promise 1 %(two%)" done: DONE after')
 end)
 
+it("lists the user's loops in other folders, and acts on them", function()
+  local home = child.folder()
+  local one, two = child.folder(), child.folder()
+  local first = child.start({ dir = one, home = home })
+  first:command('Ralph start --on-close=keep ' .. hang)
+  first:wait([[(require('ralph').status().loops[1] or {}).tool]])
+  first:quit()
+  local nvim = child.start({ dir = two, home = home, ralph = { notify = 'never' } })
+  nvim:command('Ralph')
+  nvim:wait([[vim.fn.search('^In other folders:$', 'nw') > 0]])
+  nvim:wait(
+    [[vim.fn.search('^▸ agent: hang .*1/4 .* ' .. vim.fn.escape(want, '/.'), 'w') > 0]],
+    one
+  )
+  nvim:type('<CR>')
+  nvim:wait(
+    [[vim.api.nvim_buf_get_name(0) == 'ralph://' .. want and vim.fn.search('sleep 900', 'nw') > 0]],
+    one
+  )
+  nvim:command('Ralph')
+  nvim:wait([[vim.fn.search('^In other', 'nw') == 0 and vim.fn.search('agent: hang', 'w') > 0]])
+  nvim:answer('^Cancel agent: hang', 'Cancel it')
+  nvim:type('c')
+  nvim:wait_event('RalphEnded', { folder = one, stopReason = 'cancelled' })
+end)
+
 it('says that there is no loop, and starts one', function()
   local nvim = child.start()
   nvim:command('Ralph')

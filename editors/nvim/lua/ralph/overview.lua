@@ -21,6 +21,8 @@ local buf
 local at = {}
 ---@type table<string, true> folders whose details are shown
 local unfolded = {}
+---@type ralph.Loop[] the user's loops in folders that the sidecar isn't told of, as it was asked last
+local elsewhere = {}
 
 --- What a loop is known by, also when it goes on under another id.
 ---@param loop ralph.Loop
@@ -131,32 +133,42 @@ end
 ---@param width integer cells
 ---@param open table<string, true> folders whose details are shown
 ---@param besides? string what is to be known of all
+---@param others? ralph.Loop[] those of other folders
 ---@return ralph.OverviewLine[]
-function M.render(loops, width, open, besides)
-  local last = besides and { text = besides, marks = { { 0, #besides, 'ralphLoopFolder' } } }
-  if #loops == 0 then
-    return {
-      { text = 'No loop is known. S starts one here, g? lists the keys.', marks = {} },
-      last,
-    }
-  end
+function M.render(loops, width, open, besides, others)
   local title = title_width.least
-  for _, loop in ipairs(loops) do
+  for _, loop in ipairs(vim.list_extend(vim.list_slice(loops), others or {})) do
     title = math.max(title, vim.api.nvim_strwidth(loop.title))
   end
   local most = math.min(title_width.most, math.floor(width / 3))
   local widths = { title = math.min(title, most), all = width }
   local lines = {}
-  for _, loop in ipairs(by_repository(loops)) do
-    local is_open = open[key(loop)] == true
-    table.insert(lines, loop_line(loop, widths, is_open))
-    if is_open then
-      vim.list_extend(lines, detail_lines(loop))
-    else
-      vim.list_extend(lines, agent_lines(loop, width))
+  local function add(group)
+    for _, loop in ipairs(group) do
+      local is_open = open[key(loop)] == true
+      table.insert(lines, loop_line(loop, widths, is_open))
+      if is_open then
+        vim.list_extend(lines, detail_lines(loop))
+      else
+        vim.list_extend(lines, agent_lines(loop, width))
+      end
     end
   end
-  table.insert(lines, last)
+  local function remark(text)
+    table.insert(lines, { text = text, marks = { { 0, #text, 'ralphLoopFolder' } } })
+  end
+  if #loops == 0 then
+    local none = 'No loop is known. S starts one here, g? lists the keys.'
+    table.insert(lines, { text = none, marks = {} })
+  end
+  add(by_repository(loops))
+  if others and others[1] then
+    remark('In other folders:')
+    add(others)
+  end
+  if besides then
+    remark(besides)
+  end
   return lines
 end
 
@@ -231,7 +243,10 @@ local function refresh()
   local places = cursors()
   local width = vim.api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
   local now = status.get()
-  local lines = M.render(now.loops, width, unfolded, now.text)
+  local others = vim.tbl_filter(function(loop)
+    return not status.by_id(loop.loopId)
+  end, elsewhere)
+  local lines = M.render(now.loops, width, unfolded, now.text, others)
   at = {}
   for row, line in ipairs(lines) do
     at[row] = line.loop
@@ -241,14 +256,16 @@ local function refresh()
 end
 
 --- Lets the sidecar look at the current folder at once: it may have heard of it a
---- moment ago. What it finds comes as a status.
+--- moment ago. What it finds there comes as a status.
 local function look()
   local folder = config.folder()
-  local argument = { folder = vim.uri_from_fname(folder) }
-  client.execute(folder, wire.commands.status, argument, function(err)
+  local argument = { folder = vim.uri_from_fname(folder), elsewhere = true }
+  client.execute(folder, wire.commands.status, argument, function(err, result)
     if err then
-      notify.error(err.message)
+      return notify.error(err.message)
     end
+    elsewhere = result.elsewhere or {}
+    refresh()
   end)
 end
 
