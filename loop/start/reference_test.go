@@ -114,7 +114,6 @@ func TestTheEditorsHaveTheirSettings(t *testing.T) {
 		for file, want := range map[string]string{
 			"vscode/package.json":       `"ralph\.` + s.Wire + `": \{[^\n]*"enum": \["", ("(` + strings.Join(s.Editor, "|") + `)"(, )?){` + strconv.Itoa(len(s.Editor)) + `}\]`,
 			"vscode/src/config.ts":      `\b` + s.Wire + `: get<`,
-			"vscode/src/wire.ts":        `\b` + s.Wire + `\?: `,
 			"nvim/lua/ralph/config.lua": `(?s)\n  ` + key + ` = ''.*\n  ` + key + ` = one_of\([^\n]*, \{ ('(` + strings.Join(s.Editor, "|") + `)', ){` + strconv.Itoa(len(s.Editor)) + `}'' \}\)`,
 			"nvim/lua/ralph/types.lua":  `---@field ` + key + `\?`,
 			"nvim/lua/ralph/loops.lua":  `\b` + s.Wire + ` = given\.` + key,

@@ -72,7 +72,7 @@ function editorCommands({ sidecar, agentHost, loops, starter, options, panels, p
     'ralph.resume': (a?: LoopArgument) => controls.resume(a),
     'ralph.answer': (a?: LoopArgument & Partial<Answer>) => questions.answer(a),
     'ralph.showQuestion': (loop: LoopParams) => questions.showAll(loop),
-    'ralph.takeBack': ({ offer }: { offer: Offer }) => sidecar.execute(command.update, offer.arguments?.[0]),
+    'ralph.takeBack': ({ offer }: { offer: Offer }) => sidecar.execute(command.update, offer.arguments?.[0] as object),
     'ralph.land': (a?: LoopArgument) => controls.land(a),
     'ralph.fetch': (a?: LoopArgument) => controls.fetch(a),
     'ralph.discardWorktree': (a?: LoopArgument) => controls.land({ ...a, discard: true }),

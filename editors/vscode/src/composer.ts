@@ -61,7 +61,7 @@ export class Composer implements vscode.Disposable {
     if (!talk || !folder) return false;
     const words = { [talk.key]: text };
     if (talk.command === command.start) return (await this.starter.startWith(folder, this.startOf(loop), words)) !== undefined;
-    const argument = { ...talk.arguments?.[0], ...words };
+    const argument = { ...talk.arguments?.[0] as object, ...words };
     const result = await this.sidecar.execute<LoopResult>(talk.command as CommandId, argument);
     tell(result.text);
     return true;

@@ -124,14 +124,8 @@ export class StartOptions {
   }
 
   private async model(look: Look): Promise<Edit | undefined> {
-    const now = await look.preview(look.answers);
-    const agent = (await this.agents()).find((a) => now.details.some((d) => d.label === 'Agent' && d.text.startsWith(a.name)));
-    const uses = (model: string | undefined): Edit => (answers) => ({ ...answers, model });
-    if (!agent?.models?.length) {
-      return type(look, { title: t('Ralph: model'), value: look.answers.model, prompt: t("In the agent's own words. Empty: its choice.") }, (model) => uses(model || undefined));
-    }
-    const chosen = await pick([{ label: t("The agent's choice"), model: undefined }, ...agent.models.map((model) => ({ label: model, model }))], t('Ralph: model'), t('Which model?'), back);
-    return chosen && uses(chosen.model);
+    const uses = (model: string): Edit => (answers) => ({ ...answers, model: model || undefined });
+    return type(look, { title: t('Ralph: model'), value: look.answers.model, prompt: t("In the agent's own words. Empty: its choice.") }, uses);
   }
 }
 

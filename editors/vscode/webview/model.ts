@@ -1,6 +1,6 @@
 // What a transcript shows, as rows. A part is a piece of a loop's log; it is
 // made of its updates, and knows nothing of how rows are shown.
-import type { Chunk, Class, End, Iteration, Offer, Said, ToolCall, ToolCallUpdate, ToolKind, Update, Verify } from '../src/wire';
+import type { Chunk, Class, End, Iteration, Offer, Said, ToolCall, ToolCallUpdate, ToolKind, Update, UserChunk, Verify } from '../src/wire';
 import { plain } from './plain';
 import { splitAt } from './split';
 
@@ -102,10 +102,11 @@ export class Part {
     }
   }
 
-  private chunk(u: Chunk): void {
-    const above = this.above(u.parentToolCallId);
-    const by = u.sessionUpdate === 'user_message_chunk' ? 'user' : u.sessionUpdate === 'agent_thought_chunk' ? 'thought' : u.parentToolCallId && !above ? 'subagent' : undefined;
-    const message = `${by ?? ''} ${u.messageId ?? ''} ${u.parentToolCallId ?? ''}`;
+  private chunk(u: Chunk | UserChunk): void {
+    const parent = 'parentToolCallId' in u ? u.parentToolCallId : undefined;
+    const above = this.above(parent);
+    const by = u.sessionUpdate === 'user_message_chunk' ? 'user' : u.sessionUpdate === 'agent_thought_chunk' ? 'thought' : parent && !above ? 'subagent' : undefined;
+    const message = `${by ?? ''} ${u.messageId ?? ''} ${parent ?? ''}`;
     let last = this.rows[this.endOf(above) - 1];
     if (last?.kind !== 'text' || last.message !== message) last = this.push<TextRow>({ kind: 'text', text: '', by, message, above });
     let text = last.text + plain(u.content.text);

@@ -41,7 +41,7 @@ const say = (text: string, messageId = 'm1', more: object = {}): Update => ({ se
 const call = (toolCallId: string, more: object = {}): Update => ({ sessionUpdate: 'tool_call', toolCallId, name: 'bash', title: 'go test', kind: 'execute', status: 'in_progress', ...more });
 const result = (toolCallId: string, text: string, status: 'completed' | 'failed' | 'in_progress' = 'completed'): Update => ({ sessionUpdate: 'tool_call_update', toolCallId, status, content: [{ type: 'content', content: { type: 'text', text } }] });
 const begin = (iteration: number): Iteration => ({ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration, text: `iteration ${iteration} of 5`, facts: 'of 5', class: 'info' });
-const end = (iteration: number): Iteration => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, text: 'ok · $0.31', class: 'ok', changes: { files: 2, added: 3, removed: 1 } });
+const end = (iteration: number): Iteration => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, text: 'ok · $0.31', class: 'ok', changes: { files: 2, added: 3, removed: 1 } } as Iteration);
 
 function rowsOf(...updates: Update[]): Row[] {
   const part = new Part(0, new Map());
@@ -232,7 +232,7 @@ test('every kind of update with words is shown, also one of a later server, with
 
 test('an end has its receipt', () => {
   const part = new Part(0, new Map());
-  part.add([{ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done', receipt: [{ label: 'Asked', text: 'Mend it' }, { label: '', text: 'Be quick' }] }]);
+  part.add([{ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done', receipt: [{ label: 'Asked', text: 'Mend it' }, { label: '', text: 'Be quick' }] } as Update]);
   assert.equal(textOf(part.rows[0]!), 'done\nAsked       Mend it\n            Be quick');
   assert.deepEqual((part.rows[0] as { receipt?: object }).receipt, [{ label: 'Asked', text: 'Mend it' }, { label: '', text: 'Be quick' }], 'its columns are drawn as such');
 });
@@ -295,7 +295,7 @@ test('each run of an iteration has its own end, and one that was cut off says so
 });
 
 test('an iteration whose promise is refuted knows it', () => {
-  const refuted: Update = { sessionUpdate: '_ralph/verify', state: 'refuted', text: 'promised, but go test failed', class: 'warning' };
+  const refuted = { sessionUpdate: '_ralph/verify', state: 'refuted', text: 'promised, but go test failed', class: 'warning' } as Update;
   const headers = rowsOf(begin(1), end(1), refuted, begin(2), end(2), { ...refuted, state: 'verified' } as Update).filter((row) => row.kind === 'iteration');
   assert.deepEqual(headers.map((row) => row.isRefuted ?? false), [true, false]);
 });

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { LoopRecord } from '../../src/loopRecord';
 import { roots, type Node, type TreeInput } from '../../src/treeModel';
-import type { ChangedFile, Iteration, LoopStatus, ToolCall, Update } from '../../src/wire';
+import type { ChangedFile, Iteration, LoopStatus, PastLoop, ToolCall, Update } from '../../src/wire';
 
 const edit = (id: string, path: string): ToolCall => ({ sessionUpdate: 'tool_call', toolCallId: id, name: 'edit', title: path, kind: 'edit', status: 'in_progress' });
 const done = (id: string, status: 'completed' | 'failed' = 'completed'): Update => ({ sessionUpdate: 'tool_call_update', toolCallId: id, status });
 const begin = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration });
-const end = (iteration: number, files = 0): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, text: 'ok · $0.31 · 1m01s', class: 'ok', changes: { files } });
+const end = (iteration: number, files = 0): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, text: 'ok · $0.31 · 1m01s', class: 'ok', changes: { files } } as Update);
 
 function record(...updates: Update[]): LoopRecord {
   const r = new LoopRecord('a');
@@ -23,7 +23,7 @@ test('nothing in what an agent asks ends the block that shows it', async () => {
 });
 
 test('an interrupted iteration begins again in its place', () => {
-  const cancelled: Update = { sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 2, text: 'cancelled', class: 'info' };
+  const cancelled = { sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 2, text: 'cancelled', class: 'info' } as Update;
   for (const last of [[cancelled], []]) {
     const r = record(begin(1), end(1), begin(2), edit('t1', 'a'), done('t1'), ...last, begin(2));
     assert.deepEqual(r.iterations.map((i) => [i.number, i.running, i.tools.length]), [[1, false, 0], [2, true, 0]]);
@@ -42,7 +42,7 @@ test('nothing runs on after an iteration or an interruption', () => {
 });
 
 test('an iteration that was cut off says so, and one whose promise is refuted is not green', () => {
-  const refuted: Update = { sessionUpdate: '_ralph/verify', state: 'refuted', text: 'promised, but go test failed', class: 'warning' };
+  const refuted = { sessionUpdate: '_ralph/verify', state: 'refuted', text: 'promised, but go test failed', class: 'warning' } as Update;
   const r = record(begin(1), end(1), refuted, refuted, begin(2), edit('t1', 'a'), begin(3));
   const came = (of: LoopRecord) => of.iterations.map((i) => `${i.class} ${i.text}`);
   assert.deepEqual(came(r), ['warning promise refuted · ok · $0.31 · 1m01s', 'warning interrupted', 'undefined undefined']);
@@ -87,7 +87,7 @@ test('of a past loop only what is opened is read', async () => {
     else r.outline([end(1), end(2)] as Iteration[]);
     return Promise.resolve(r);
   };
-  const [group] = roots(input({ past: [{ loopId: 'p', title: 'p', startedAt: '2026-01-02T10:00:00Z', text: 'done', class: 'ok' }], read }));
+  const [group] = roots(input({ past: [{ loopId: 'p', title: 'p', startedAt: '2026-01-02T10:00:00Z', text: 'done', class: 'ok' } as PastLoop], read }));
   const below = async (n?: Node): Promise<Node[]> => (await n?.children?.()) ?? [];
   const [second, first] = await below((await below(group))[0]);
   assert.deepEqual([second?.label, first?.label, asked], ['Iteration 2', 'Iteration 1', [['p', undefined]]]);
@@ -104,13 +104,13 @@ test('what comes from the middle of an iteration is of that one', () => {
 });
 
 const loop: LoopStatus = { loopId: 'a', folder: 'file:///w/app', title: 'app', state: 'running', text: '2/5 · working', line: '2/5 · working', class: 'info', live: true, busy: true, can: ['pause'], owned: true };
-const file = (path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({ path, uri: `file:///w/app/${path}`, status: 'modified', text: '+3 -1', ...more });
+const file = (path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({ path, uri: `file:///w/app/${path}`, status: 'modified', text: '+3 -1', added: 3, removed: 1, ...more });
 const input = (more: Partial<TreeInput>): TreeInput => ({
   loops: [], records: new Map(), past: [], read: () => Promise.reject(new Error('not asked for')), changes: () => Promise.resolve(undefined), ...more,
 });
 /** A server that knows what each iteration changed; undefined is the whole loop. */
 const changed = (all: Map<number | undefined, ChangedFile[]>): TreeInput['changes'] => ({ loopId = '', folder = '', iteration }) => Promise.resolve(
-  { loopId, folder, text: 'so many files', iterations: [], files: all.get(iteration) ?? [] });
+  { loopId, folder, from: 0, text: 'so many files', class: 'info', iterations: [], files: all.get(iteration) ?? [] });
 
 async function all(nodes: Node[], depth = 0): Promise<{ node: Node; depth: number }[]> {
   const parts = nodes.map(async (node) => [{ node, depth }, ...(await all((await node.children?.()) ?? [], depth + 1))]);
@@ -157,7 +157,7 @@ test("a file's row is for its iteration, and its menu knows what was kept", asyn
   assert.deepEqual(nodes.filter((n) => n.context?.startsWith('ralph.changes')).map((n) => n.target), [of, { ...of, iteration: 1 }]);
 });
 
-const pastLoop = (loopId: string) => ({ loopId, folder: 'file:///w/b', title: 'Build X', startedAt: '2026-01-02T10:00:00Z', text: 'done', class: 'ok' as const });
+const pastLoop = (loopId: string): PastLoop => ({ loopId, folder: 'file:///w/b', title: 'Build X', startedAt: '2026-01-02T10:00:00Z', stopReason: 'promise', iterations: 1, durationMs: 0, sessionFileUri: '', text: 'done', class: 'ok' });
 
 test('a past loop is read when it is opened, and has its changes', async () => {
   const read = () => Promise.resolve(record(begin(1), end(1, 1)));

@@ -8,7 +8,7 @@ import type { LoopStatus, Update } from '../../src/wire';
 
 const status = (text: string): LoopStatus => ({ loopId: 'a', folder: 'file:///w/app', title: 'app', state: 'running', text, line: text, class: 'info', live: true, busy: true, owned: true });
 const begin = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration });
-const end = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, text: 'ok', class: 'ok', changes: { files: 0 } });
+const end = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, text: 'ok', class: 'ok', changes: { files: 0 } } as Update);
 const call = (id: string): Update => ({ sessionUpdate: 'tool_call', toolCallId: id, name: 'bash', title: `echo ${id}`, kind: 'execute', status: 'in_progress' });
 const done = (id: string): Update => ({ sessionUpdate: 'tool_call_update', toolCallId: id, status: 'completed' });
 
@@ -56,7 +56,7 @@ test('the row of an iteration names its hat, from its begin on', async () => {
   };
   const hat = { sessionUpdate: '_ralph/iteration', iteration: 1, hat: 'builder' } as const;
   assert.equal(await describe({ ...hat, phase: 'begin' }), 'builder · running');
-  assert.equal(await describe({ ...hat, phase: 'begin' }, { ...hat, phase: 'end', text: 'builder · ok', facts: 'ok' }), 'builder · ok');
+  assert.equal(await describe({ ...hat, phase: 'begin' }, { ...hat, phase: 'end', text: 'builder · ok', facts: 'ok' } as Update), 'builder · ok');
 });
 
 test('a row that changes is drawn alone', async () => {

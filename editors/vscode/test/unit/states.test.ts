@@ -9,7 +9,7 @@ import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText'
 import { LoopRecord } from '../../src/loopRecord';
 import { roots, type TreeInput } from '../../src/treeModel';
 import { icons as drawn } from '../../webview/icons';
-import type { LoopStatus, PastLoop, Said } from '../../src/wire';
+import type { Iteration, LoopStatus, PastLoop, Said } from '../../src/wire';
 
 declare const ROOT: string;
 const read = (...parts: string[]) => JSON.parse(fs.readFileSync(path.join(ROOT, ...parts), 'utf8'));
@@ -70,7 +70,7 @@ test('a transcript has buttons for what its own loop can do', () => {
   const ended = loops.find((l) => l.state === 'ended')!;
   assert.deepEqual(of(ended), ['Resume', 'Review changes', 'Undo changes...', 'Start again']);
   assert.deepEqual(of({ ...ended, can: [], host: 'box-1' }), [], 'its files are on another machine');
-  assert.deepEqual(buttonsOf({ loopId: 'p', title: 'p', startedAt: '2026-01-01T00:00:00Z', text: 'done', class: 'ok' }).map((b) => b.label), ['Review changes', 'Undo changes...'], 'the folder has had another loop since');
+  assert.deepEqual(buttonsOf({ loopId: 'p', title: 'p', startedAt: '2026-01-01T00:00:00Z', text: 'done', class: 'ok' } as PastLoop).map((b) => b.label), ['Review changes', 'Undo changes...'], 'the folder has had another loop since');
   assert.deepEqual(buttonsOf(undefined), []);
   for (const { title, label, icon } of loops.flatMap(buttonsOf)) {
     assert.ok(title.toLowerCase().includes(label.toLowerCase()), `${title} is what is read out, ${label} what is seen`);
@@ -110,11 +110,11 @@ test('a loop of another machine stands below its repository, and is offered what
   const far = (loopId: string, more: Partial<LoopStatus>): LoopStatus => ({ ...local!, loopId, folder: `file:///seen/${loopId}`, title: loopId, text: 'done', can: [], host: 'box-1', owned: false, worktree: undefined, ...more });
   const offers = [{ title: 'Fetch', command: 'ralph.loop.fetch' }];
   const record = new LoopRecord('f1');
-  record.outline([{ sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 1, text: 'ok', changes: { files: 1 } }]);
+  record.outline([{ sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 1, text: 'ok', changes: { files: 1 } } as Iteration]);
   const input = tree({
     loops: [far('f1', { origin: 'file:///w/app', offers }), far('f2', { host: 'fleet' }), { ...far('w1', { host: undefined }), worktree: { branch: 'b', repository: 'file:///w/app', path: 'file:///w/t' } }],
     records: new Map([['f1', record]]), read: () => Promise.resolve(record),
-    changes: () => Promise.resolve({ loopId: 'f1', folder: 'file:///seen/f1', text: '1 file', iterations: [], files: [{ path: 'a.go', uri: 'file:///seen/f1/a.go', status: 'modified' as const, text: '+1' }] }),
+    changes: () => Promise.resolve({ loopId: 'f1', folder: 'file:///seen/f1', from: 0, text: '1 file', class: 'info' as const, iterations: [], files: [{ path: 'a.go', uri: 'file:///seen/f1/a.go', status: 'modified' as const, added: 1, removed: 0, text: '+1' }] }),
   });
   const groups = roots(input);
   assert.deepEqual(groups.map((n) => [n.label, n.description]), [['app', 'worktrees · fleet'], ['Fleet', '']]);

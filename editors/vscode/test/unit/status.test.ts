@@ -5,7 +5,7 @@ import test from 'node:test';
 import { LoopRecord } from '../../src/loopRecord';
 import { elapsed } from '../../src/show';
 import { bar, endOf, tooltip, type Model } from '../../src/statusText';
-import type { LoopStatus } from '../../src/wire';
+import type { LoopStatus, Update } from '../../src/wire';
 
 declare const ROOT: string;
 const running: LoopStatus = {
@@ -55,8 +55,8 @@ test('a clock goes as the server writes durations', () => {
 
 test('the tooltip has a table and links', () => {
   const record = new LoopRecord('a');
-  record.add([{ sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 1, text: 'ok · $0.50', class: 'ok' }, { sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 2 }]);
-  const loop: LoopStatus = { ...running, details: [{ label: 'Cost', text: '$1.42 of $10.00' }], iterationStartedAt: '2026-01-02T10:01:00Z', tool: { title: 'cat', startedAt: '2026-01-02T10:02:00Z' } };
+  record.add([{ sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 1, text: 'ok · $0.50', class: 'ok' } as Update, { sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 2 }]);
+  const loop = { ...running, details: [{ label: 'Cost', text: '$1.42 of $10.00' }], iterationStartedAt: '2026-01-02T10:01:00Z', tool: { title: 'cat', startedAt: '2026-01-02T10:02:00Z' } } as LoopStatus;
   const text = tooltip(model([loop], { records: new Map([['a', record]]) }), Date.parse('2026-01-02T10:02:05.4Z'));
   for (const part of ['**Ralph** my app', '| Now | 3/50 · $1.42 · bash cat a\\|b |', '| Elapsed | 2m05s · this iteration 1m05s · this tool 5s |', '| Cost | $1.42 of $10.00 |', '| Iteration\u00a01 | ok · $0.50 |', '[Cancel](command:ralph.cancel?']) {
     assert.ok(text.includes(part), `${part} in ${text}`);
