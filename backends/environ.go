@@ -15,15 +15,15 @@ import (
 const (
 	EnvLoopID    = caller.EnvLoopID
 	EnvIteration = "RALPH_ITERATION"
-	// EnvSpool is the folder in which the programs of one run publish topics.
-	EnvSpool = "RALPH_SPOOL"
+	// EnvOutbox is the folder in which the programs of one run publish topics.
+	EnvOutbox = "RALPH_SPOOL"
 )
 
 // sessionMarks are what an enclosing agent session leaves in the environment
 // of its tools. An agent that sees them refuses to start or reports to the
 // wrong session. Settings and credentials of the user's are not among them.
 var sessionMarks = map[string]bool{
-	EnvSpool:                           true, // of a loop around this one
+	EnvOutbox:                          true, // of a loop around this one
 	paths.EnvState:                     true,
 	"CLAUDECODE":                       true,
 	"CLAUDE_CODE_ENTRYPOINT":           true,
@@ -48,8 +48,8 @@ func environ(parent []string, spec Spec) []string {
 	if id := spec.Scope.LoopID; id != "" {
 		ours = append(ours, EnvLoopID+"="+id, EnvIteration+"="+strconv.Itoa(spec.Iteration))
 	}
-	if spec.Spool != "" {
-		ours = append(ours, EnvSpool+"="+spec.Spool)
+	if spec.Outbox != "" {
+		ours = append(ours, EnvOutbox+"="+spec.Outbox)
 	}
 	if spec.Backend.PTY {
 		ours = append(ours, "TERM="+ptyTerm)

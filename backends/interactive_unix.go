@@ -42,7 +42,7 @@ func (i Interactive) Run(in, out *os.File) (InteractiveExit, error) {
 	defer t.restore()
 	cmd := i.command()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
-	agent, err := i.Scope.start(cmd, sandbox.Run{Agent: i.Backend.inside(), OnSeat: true, Caches: i.Backend.Kept}, false)
+	agent, err := i.Scope.start(cmd, sandbox.Run{Agent: i.Backend.inside(), HasTerminal: true, Caches: i.Backend.Kept}, false)
 	theirs.Close()
 	if err != nil {
 		return InteractiveExit{}, i.failed(err)

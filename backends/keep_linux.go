@@ -153,7 +153,7 @@ func (d Remains) End() error {
 		var survivors []int
 		for _, p := range d.Agents {
 			if p.Start != "" && p.Alive() {
-				survivors = append(survivors, reaper.EndBelow(p, QuickGrace)...)
+				survivors = append(survivors, reaper.EndDescendants(p, QuickGrace)...)
 			}
 		}
 		return reaper.Survivors(survivors)

@@ -182,7 +182,7 @@ func newUUID() string {
 // talk is the conversation with an agent that works.
 type talk struct {
 	mu    sync.Mutex
-	said  []said            // messages that it hasn't read yet, oldest first
+	said  []sentText        // messages that it hasn't read yet, oldest first
 	open  []stream.Question // its open questions
 	ended bool              // messages that it reads from here on did nothing
 
@@ -190,8 +190,8 @@ type talk struct {
 	denials []stream.Denial // refusals that its stream doesn't tell
 }
 
-// said is something that the agent was told: under our name, and under the frame's.
-type said struct{ name, id, text string }
+// sentText is a message to the agent: its name here, and its id in the frame.
+type sentText struct{ name, id, text string }
 
 // Steer tells the agent something while it works. It is false when that can't be:
 // it isn't talked to, is done, or doesn't read. A stream.Heard with the name as its ID
@@ -203,7 +203,7 @@ func (p *Process) Steer(name, text string) bool {
 	}
 	p.talk.mu.Lock()
 	defer p.talk.mu.Unlock()
-	s := said{name, newUUID(), text}
+	s := sentText{name, newUUID(), text}
 	word := live.Steer(s.id, text)
 	if word == nil || p.talk.ended || !p.in.send(frame(word)) {
 		return false
@@ -335,7 +335,7 @@ func (p *Process) amend(r *stream.Result) {
 func (t *talk) heard(e stream.Heard) (name string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := slices.IndexFunc(t.said, func(s said) bool { return e.ID == s.id || e.ID == "" && e.Text == s.text })
+	i := slices.IndexFunc(t.said, func(s sentText) bool { return e.ID == s.id || e.ID == "" && e.Text == s.text })
 	if i < 0 || t.ended {
 		return "", false
 	}

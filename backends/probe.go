@@ -113,7 +113,7 @@ var errNotAsked = errors.New("there are no walls to ask it behind")
 func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, error) {
 	// Version managers run what their working directory names: without walls they work elsewhere.
 	dir, env := outside.Dir(), outside.Environ(nil)
-	var walls *sandbox.Walls
+	var walls *sandbox.Sandbox
 	if by, isTheirs := b.askerOf(ctx, path); by != nil {
 		var err error
 		walls, err = sandbox.Raise(ctx, by.walls, by.folder)

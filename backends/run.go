@@ -47,7 +47,7 @@ type Spec struct {
 
 	Scope     *Scope // of the loop
 	Iteration int
-	Spool     string // where its programs publish, see EnvSpool; "" is nowhere
+	Outbox    string // where its programs publish, see EnvOutbox; "" is nowhere
 
 	Handler stream.Handler // sees the events, on a goroutine of the run's
 	Rest    func()         // called when Handler has all that came so far, on the same goroutine; may be nil
@@ -132,11 +132,11 @@ func Start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// behindWalls is what the run needs there.
-func (s Spec) behindWalls() sandbox.Run {
+// sandboxRun is what the run needs there.
+func (s Spec) sandboxRun() sandbox.Run {
 	run := sandbox.Run{Agent: s.Backend.inside(), IsCheck: s.Raw != nil, Caches: s.Backend.Kept}
-	if s.Spool != "" {
-		run.Writable = append(run.Writable, s.Spool)
+	if s.Outbox != "" {
+		run.Writable = append(run.Writable, s.Outbox)
 	}
 	if s.Own != "" {
 		run.Writable = append(run.Writable, s.Own)
@@ -203,7 +203,7 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 		cmd.Stderr = out.w // in the order in which it comes
 	}
 	p.started = time.Now()
-	if p.child, err = p.spec.Scope.start(cmd, p.spec.behindWalls(), p.spec.Backend.PTY); err != nil {
+	if p.child, err = p.spec.Scope.start(cmd, p.spec.sandboxRun(), p.spec.Backend.PTY); err != nil {
 		closeAll()
 		return err
 	}

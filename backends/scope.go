@@ -21,7 +21,7 @@ type Scope struct {
 	TempDir string // TMPDIR of the agents and their tools
 
 	// Walls are around all that is started; nil: none.
-	Walls *sandbox.Walls
+	Walls *sandbox.Sandbox
 	// VerdictFile is where it is written that this process hung and was ended for it (reaper.Verdict); "": nowhere.
 	VerdictFile string
 
@@ -44,7 +44,7 @@ func (s *Scope) start(cmd *exec.Cmd, run sandbox.Run, isolated bool) (*child, er
 			return nil, err
 		}
 	}
-	c, err := s.launch(cmd, isolated, run.OnSeat)
+	c, err := s.launch(cmd, isolated, run.HasTerminal)
 	if err != nil {
 		settle()
 		return nil, err

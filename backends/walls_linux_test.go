@@ -13,7 +13,7 @@ import (
 )
 
 // wallsAround raises walls that let the roles of tests through.
-func wallsAround(folder string) (*sandbox.Walls, error) {
+func wallsAround(folder string) (*sandbox.Sandbox, error) {
 	return sandbox.Raise(context.Background(), sandbox.Spec{Mode: sandbox.Workspace, Network: true,
 		Env: []string{"ROLE", "TOOL", "FILE", "ENDS", "LOOP", "GORACE", "PROBED", "AGENT"}}, folder)
 }
@@ -27,7 +27,7 @@ var wallEnds = []struct {
 		kill(t, d.bubblewrap(t).PID)
 	}},
 	{"the first process inside is killed", func(t *testing.T, d *driven) {
-		inside := d.bubblewrap(t).Below()
+		inside := d.bubblewrap(t).Descendants()
 		if len(inside) == 0 {
 			t.Fatal("nobody is inside")
 		}
@@ -38,7 +38,7 @@ var wallEnds = []struct {
 // bubblewrap is the process that the reaper started.
 func (d *driven) bubblewrap(t *testing.T) reaper.Proc {
 	t.Helper()
-	below := reaper.Find(d.remains.Reaper.PID).Below()
+	below := reaper.Find(d.remains.Reaper.PID).Descendants()
 	if len(below) == 0 {
 		t.Fatal("nothing is below the reaper")
 	}

@@ -41,7 +41,7 @@ func check(data []byte, builtin, hats []string, all bool) *checker {
 		c.checkBackends()
 		c.checkHats()
 		c.checkReviewer()
-		c.checkRing()
+		c.checkHatSet()
 		c.checkSteps()
 		c.checkEnd()
 	}

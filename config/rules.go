@@ -92,9 +92,9 @@ func (c *checker) checkReviewer() {
 	}
 }
 
-// checkRing warns about hats that hand over and don't fit together.
-func (c *checker) checkRing() {
-	for _, p := range c.ring().Check() {
+// checkHatSet warns about hats that hand over and don't fit together.
+func (c *checker) checkHatSet() {
+	for _, p := range c.hatSet().Check() {
 		path := []string{"hats"}
 		if p.Hat != "" {
 			path = []string{"hats", p.Hat, p.Key}
@@ -104,8 +104,8 @@ func (c *checker) checkRing() {
 	}
 }
 
-// ring is the file's hats; nil when one of them is wrong.
-func (c *checker) ring() hats.Ring {
+// hatSet is the file's hats; nil when one of them is wrong.
+func (c *checker) hatSet() hats.Set {
 	if slices.ContainsFunc(c.problems, func(p Problem) bool { return strings.HasPrefix(p.Key, "hats") && p.Severity == Error }) {
 		return nil // what they say isn't known
 	}
@@ -115,7 +115,7 @@ func (c *checker) ring() hats.Ring {
 			l.key.put(&s, l.path[1], l.value)
 		}
 	}
-	return s.Ring()
+	return s.HatSet()
 }
 
 // DrawHats draws which hat of a file wakes which, a line for each topic; "" where none
@@ -125,7 +125,7 @@ func DrawHats(data []byte, builtin []string) string {
 	if !c.checkEntries() {
 		return ""
 	}
-	if ring := c.ring(); ring.HandsOver() {
+	if ring := c.hatSet(); ring.Emits() {
 		return ring.Text()
 	}
 	return ""

@@ -337,9 +337,9 @@ func (s Settings) Values() []Value {
 // HatNames lists the hats by name.
 func (s Settings) HatNames() []string { return slices.Sorted(maps.Keys(s.Hats)) }
 
-// Ring is all hats, in the order of their files.
-func (s Settings) Ring() hats.Ring {
-	var ring hats.Ring
+// HatSet is all hats, in the order of their files.
+func (s Settings) HatSet() hats.Set {
+	var ring hats.Set
 	for _, name := range s.HatNames() {
 		ring = append(ring, s.Hats[name].Hat)
 	}

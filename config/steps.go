@@ -104,7 +104,7 @@ func (c *checker) itemProblem(e *entry, key Key) string {
 
 // checkSteps wants no hats that hand over beside steps.
 func (c *checker) checkSteps() {
-	if items, _ := tables(at(c.values, "iteration", "steps")); len(items) > 0 && c.ring().HandsOver() {
+	if items, _ := tables(at(c.values, "iteration", "steps")); len(items) > 0 && c.hatSet().Emits() {
 		c.reportMissing("and hats that hand over exclude each other; leave out the hats' triggers, or the steps", "iteration", "steps")
 	}
 }

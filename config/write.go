@@ -17,7 +17,7 @@ import (
 // SetOwn writes a text of a table into the user's file, and returns the file's path. All
 // else in it stays as it is, byte for byte. A file with a mistake isn't touched.
 func (f Files) SetOwn(table, key, value string) (file string, err error) {
-	if err := caller.Check(caller.Walls); err != nil {
+	if err := caller.Check(caller.Sandbox); err != nil {
 		return "", err
 	}
 	if f.UserDir == "" {

@@ -12,8 +12,8 @@ import (
 // Driven is a loop of this process.
 type Driven struct {
 	*engine.Loop
-	Log  *journal.Log   // its story
-	Told *notify.Teller // calls its user; to be closed when the loop is over
+	Log  *journal.Log     // its story
+	Told *notify.Notifier // calls its user; to be closed when the loop is over
 }
 
 // Start starts a loop in this process, with its journal and with the notifier that calls its user. Its errors are

@@ -94,14 +94,14 @@ var kinds = map[string]error{
 	"syntax": (*loopstate.SyntaxError)(nil), "outside": (*loopstate.OutsideError)(nil),
 }
 
-// met is an error that another process met, in its words.
-type met struct {
+// relayed is the text of an error of another process.
+type relayed struct {
 	error
 	words string
 }
 
-func (m *met) Error() string { return m.words }
-func (m *met) Unwrap() error { return m.error }
+func (m *relayed) Error() string { return m.words }
+func (m *relayed) Unwrap() error { return m.error }
 
 // ReplyOf is the Reply of a loop that was at an iteration.
 func ReplyOf(iteration int, err error) Reply {
@@ -135,7 +135,7 @@ func (r Reply) Err() error {
 			if left, ok := err.(*InterruptedError); ok {
 				left.read()
 			}
-			return &met{err, r.Error}
+			return &relayed{err, r.Error}
 		}
 	}
 	switch {

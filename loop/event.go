@@ -92,7 +92,7 @@ type Offer struct {
 	LoopID    string
 	Folder    string
 	Promises  []string
-	Walls     bool // to put walls around the agents of all loops
+	Sandbox   bool // to put walls around the agents of all loops
 	Unchecked bool // to try a verification again, or to accept what it couldn't tell
 }
 

@@ -137,7 +137,7 @@ func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 		Promise: s.CompletionPromise(), Title: history.Title(s.Prompt), Hat: HatOf(s), Times: Times{StartedAt: s.StartedAt},
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile, Standing: s.Standing, Notes: s.Notes, Condition: Condition{Refuted: s.InARow.Refuted},
-		NoProgress: s.InARow.NoProgress, Sandbox: WallsOf(s),
+		NoProgress: s.InARow.NoProgress, Sandbox: SandboxOf(s),
 	}
 	if s.Checking { // the last one is to be verified
 		status.Iteration = max(s.Iteration-1, 1)

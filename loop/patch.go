@@ -92,8 +92,8 @@ func (e *InterruptedError) Reason() StopReason {
 	return StopInterrupted
 }
 
-// WallsOf is what makes the walls that a state file speaks of, "" where it speaks of none.
-func WallsOf(s loopstate.State) string {
+// SandboxOf returns the engine of the sandbox that a state file names, "" where it names none.
+func SandboxOf(s loopstate.State) string {
 	if s.Sandbox != sandbox.Workspace {
 		return ""
 	}

@@ -15,7 +15,7 @@ import (
 
 // cacheRoot is where the folder has caches of its own, "" where there can be none. All in it
 // is its agents', so nothing in it is mounted.
-func (w *plot) cacheRoot() string {
+func (w *site) cacheRoot() string {
 	root := paths.Own("walls")
 	if root == "" {
 		user, err := os.UserCacheDir()
@@ -71,7 +71,7 @@ func (w *mounts) openCaches(p *mountList, run Run) {
 }
 
 // moduleProxy lets Go take the modules that are there already from where they are.
-func (w *plot) moduleProxy() string {
+func (w *site) moduleProxy() string {
 	modules := filepath.Join(os.Getenv("GOPATH"), "pkg", "mod")
 	if os.Getenv("GOPATH") == "" {
 		modules = w.expand("~/go/pkg/mod")

@@ -11,6 +11,6 @@
 // walls refused from the words of tools.
 //
 // named.go has the paths that the user names, found once; bounds.go how much a run may take.
-// obeyed.go has as data what the user's programs obey in a folder; guard.go and planted.go tell
+// toolconfig.go has as data what the user's programs obey in a folder; guard.go and planted.go tell
 // what of that a run has made.
 package sandbox

@@ -73,8 +73,8 @@ func (w watched) isAlike(now watched) bool {
 
 // guard looks after what is read-only for runs, and tells what changed there.
 type guard struct {
-	*plot
-	told func(Breach)
+	*site
+	onBreach func(Breach)
 }
 
 // watch remembers how things are, and returns what compares.
@@ -91,7 +91,7 @@ func (w *guard) watch(fixed []string) (settle func()) {
 	detour := filepath.Join(r.common, "commondir") // git would take configuration and hooks from where it says
 	return func() {
 		if hasRepository && exists(detour) && os.Remove(detour) == nil {
-			w.tell(detour, "was made during the run and is removed: git would have run programs that it names")
+			w.report(detour, "was made during the run and is removed: git would have run programs that it names")
 		}
 		for _, path := range slices.Sorted(maps.Keys(before)) {
 			if hasRepository && strings.HasPrefix(filepath.Base(path), "config") && within(path, r.common) {
@@ -101,7 +101,7 @@ func (w *guard) watch(fixed []string) (settle func()) {
 			}
 			before[path].held.Close() // one that isn't there says so, and nobody listens
 		}
-		w.tellPlanted(begun, func(path string) bool {
+		w.reportPlanted(begun, func(path string) bool {
 			for seen := range before {
 				if within(seen, path) {
 					return true
@@ -117,15 +117,16 @@ func (w *guard) settle(path string, before, now watched) {
 	switch {
 	case before.info == nil && now.info == nil:
 	case before.info == nil && filepath.Base(path) == ".git":
-		w.tell(path, "was made while the agent ran: its hooks and its configuration may be the agent's, so look at them before you use git here")
+		w.report(path,
+			"was made while the agent ran: its hooks and its configuration may be the agent's, so look at them before you use git here")
 	case before.info == nil:
-		w.tell(path, "was made while the agent ran, so it may be the agent's: look at it before you use it")
+		w.report(path, "was made while the agent ran, so it may be the agent's: look at it before you use it")
 	case now.info == nil: // only outside can it be removed, and somebody knows
 	case before.isStill(now) && now.info.Mode().IsRegular() && links(now.info) > 1 && !before.isAlike(now):
-		w.tell(path, "has another name, and was changed while the agent ran: look at it before you use it")
+		w.report(path, "has another name, and was changed while the agent ran: look at it before you use it")
 	case before.isStill(now) || before.isAlike(now):
 	default:
-		w.tell(path, "was replaced while the agent ran, and wasn't read-only for it from then on: look at it before you use it")
+		w.report(path, "was replaced while the agent ran, and wasn't read-only for it from then on: look at it before you use it")
 	}
 }
 
@@ -160,7 +161,7 @@ func (w *guard) settleGit(path string, before watched) {
 		if err != nil {
 			text = "came while the agent ran and the file was being saved, and git may run it: look at it before you use git here"
 		}
-		w.tell(path, fmt.Sprintf("%s %s", key, text))
+		w.report(path, fmt.Sprintf("%s %s", key, text))
 	}
 }
 
@@ -176,8 +177,8 @@ func settingsOf(content []byte) map[string][]string {
 	return found
 }
 
-func (w *guard) tell(path, text string) {
-	if w.told != nil {
-		w.told(Breach{path, text})
+func (w *guard) report(path, text string) {
+	if w.onBreach != nil {
+		w.onBreach(Breach{path, text})
 	}
 }

@@ -11,13 +11,13 @@ import (
 // layout is what is there of the homes of users, which are empty behind walls, and of rooms.
 // It is found once, before anything runs.
 type layout struct {
-	*plot
-	homes  []string // emptied, without links; none is in another one
-	rooms  []string // the same of what is everybody's
-	opened []Opened
-	links  [][2]string // where one is, and what it says
-	own    []Opened    // caches of the folder's, by where programs look for them
-	cache  string      // the folder of most of them, which is another one inside; "" is none
+	*site
+	homes    []string // emptied, without links; none is in another one
+	tempDirs []string // the same of what is everybody's
+	opened   []Opened
+	links    [][2]string // where one is, and what it says
+	own      []Opened    // caches of the folder's, by where programs look for them
+	cache    string      // the folder of most of them, which is another one inside; "" is none
 }
 
 // Opened is something that is there all the same.
@@ -31,12 +31,12 @@ const oneself = "read below [sandbox]"
 
 // lay finds what there is of homes. Only the user may have said where: to what agents could
 // have made, nothing leads.
-func (w *plot) lay() error {
-	l := &layout{plot: w}
+func (w *site) lay() error {
+	l := &layout{site: w}
 	w.there = l
-	for _, room := range rooms {
+	for _, room := range tempDirs {
 		if room = real(room); exists(room) {
-			l.rooms = append(l.rooms, room)
+			l.tempDirs = append(l.tempDirs, room)
 		}
 	}
 	if err := l.emptyHomes(); err != nil {
@@ -173,14 +173,14 @@ func (l *layout) open(whose string, how way, path string) {
 		}
 	}
 	isAround := func(dir string) bool { return within(dir, found) }
-	if l.isEmptied(found) && !isAround(l.home) && !slices.ContainsFunc(l.homes, isAround) && !slices.ContainsFunc(l.rooms, isAround) {
+	if l.isEmptied(found) && !isAround(l.home) && !slices.ContainsFunc(l.homes, isAround) && !slices.ContainsFunc(l.tempDirs, isAround) {
 		l.opened = append(l.opened, Opened{found, whose, string(how)})
 	}
 }
 
 // isEmptied says whether a path is in a home, or in a room.
 func (l *layout) isEmptied(path string) bool {
-	return withinAny(path, l.homes) || withinAny(path, l.rooms)
+	return withinAny(path, l.homes) || withinAny(path, l.tempDirs)
 }
 
 // follow is where a path leads, and the links on the way: not ok where an agent could have
@@ -334,7 +334,7 @@ func (l *layout) fill(p *mountList, run Run) error {
 			if err != nil {
 				continue // it can't be read outside, either, or is none
 			}
-			if err := p.put(run, o.Path, plain(content), "--ro-bind"); err != nil {
+			if err := p.put(run, o.Path, stripLogins(content), "--ro-bind"); err != nil {
 				return err
 			}
 		default:
@@ -364,7 +364,7 @@ func (l *layout) fill(p *mountList, run Run) error {
 
 // Openings lists what there is of homes behind walls around a folder, besides the folder.
 func (s Spec) Openings(folder string) ([]Opened, error) {
-	p := plotOf(s, real(folder))
+	p := siteOf(s, real(folder))
 	if err := p.lay(); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ var keptBack = []string{
 }
 
 // reads says which of the places somebody inside can read.
-func (p place) reads(t *testing.T, walls *sandbox.Walls, home string, names ...string) string {
+func (p place) reads(t *testing.T, walls *sandbox.Sandbox, home string, names ...string) string {
 	t.Helper()
 	script := ""
 	for _, name := range names {

@@ -89,7 +89,7 @@ func (w *mounts) arguments(dir, program string, run Run) (*mountList, error) {
 	}
 	p := &mountList{pinned: map[string]bool{}}
 	p.add("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent")
-	if !run.OnSeat {
+	if !run.HasTerminal {
 		p.add("--new-session")
 	}
 	isOff := !w.spec.Network && !run.IsCheck || run.IsCheck && !w.spec.VerifyNetwork
@@ -99,7 +99,7 @@ func (w *mounts) arguments(dir, program string, run Run) (*mountList, error) {
 	p.add(privileges(w.folder)...)
 	p.add("--ro-bind", "/", "/", "--dev", "/dev")
 	p.add(processes()...)
-	w.emptyRooms(p, run)
+	w.emptyTempDirs(p, run)
 	p.add("--remount-ro", "/dev")
 	if err := w.there.forProgram(program).fill(p, run); err != nil {
 		return nil, err
@@ -148,14 +148,14 @@ func isSocket(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSocket != 0
 }
 
-// emptyRooms has nothing but memory where others' sockets and files are. All of it together, with
+// emptyTempDirs has nothing but memory where others' sockets and files are. All of it together, with
 // TMPDIR, is bounded.
-func (w *mounts) emptyRooms(p *mountList, run Run) {
+func (w *mounts) emptyTempDirs(p *mountList, run Run) {
 	budget, sixteenths := tempBytes(), map[string]uint64{"/run": 1, "/dev/shm": 3, "/tmp": 12}
 	if !isInTmp(run.TempDir) {
 		sixteenths["/tmp"] = 2
 	}
-	for _, room := range rooms {
+	for _, room := range tempDirs {
 		if at := real(room); exists(at) {
 			p.add("--perms", "1777", "--size", strconv.FormatUint(budget/16*sixteenths[room], 10), "--tmpfs", at)
 		}
@@ -190,7 +190,7 @@ func (w *mounts) guards() []string {
 }
 
 // readOnly lists what is there in the folder and that nobody behind the walls may write.
-func (w *plot) readOnly() []string {
+func (w *site) readOnly() []string {
 	paths := w.guarded()
 	for _, pattern := range w.spec.Protect {
 		paths = append(paths, w.matching(pattern)...)
@@ -204,7 +204,7 @@ func (w *plot) readOnly() []string {
 }
 
 // matching lists what a pattern of verify's stands for in the folder.
-func (w *plot) matching(pattern string) (paths []string) {
+func (w *site) matching(pattern string) (paths []string) {
 	if !strings.Contains(pattern, "**") {
 		names, _ := fs.Glob(os.DirFS(w.folder), path.Clean(pattern)) // a bad pattern names nothing; the configuration refuses it
 		for _, name := range names {

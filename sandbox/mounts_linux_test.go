@@ -18,7 +18,7 @@ func TestCachesOfAFolderThatGoes(t *testing.T) {
 			t.Setenv(paths.EnvState, filepath.Join(dir, state))
 		}
 		p := &mountList{pinned: map[string]bool{}}
-		(&mounts{plot: &plot{folder: filepath.Join(dir, "folder"), home: dir}}).openCaches(p, Run{TempDir: dir})
+		(&mounts{site: &site{folder: filepath.Join(dir, "folder"), home: dir}}).openCaches(p, Run{TempDir: dir})
 		open := slices.Index(p.args, "--bind")
 		if open < 0 {
 			t.Fatalf("nothing is open in %q", p.args)

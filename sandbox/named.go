@@ -15,7 +15,7 @@ import (
 const maxLinks = 40
 
 // fixNamed finds what Spec.Write and Spec.Hide name.
-func (w *plot) fixNamed() error {
+func (w *site) fixNamed() error {
 	open := append(slices.Clone(w.spec.Write), w.folder)
 	isUsers := func(link string) bool {
 		return !slices.ContainsFunc(open, func(dir string) bool { return within(filepath.Dir(link), w.expand(dir)) })
@@ -37,7 +37,7 @@ func (w *plot) fixNamed() error {
 
 // checkNamed says whether the paths are still what they were. Those behind the walls can't move
 // one away, but one that isn't there they may make.
-func (w *plot) checkNamed() error {
+func (w *site) checkNamed() error {
 	for _, path := range slices.Concat(w.spec.Write, w.spec.Hide, []string{w.folder}) {
 		if now := real(path); now != path {
 			return &Error{"the sandbox can't be raised around " + w.folder,
@@ -48,7 +48,7 @@ func (w *plot) checkNamed() error {
 }
 
 // named is a path of the configuration, with its links.
-func (w *plot) named(path string) string {
+func (w *site) named(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
 		path = w.home + rest
 	}
@@ -120,7 +120,7 @@ func outermost(dirs []string, path string) (found string) {
 // HiddenIn lists what Hide names in a folder, by paths from there with slashes: nobody else is to keep it
 // where an agent reads it.
 func (s Spec) HiddenIn(folder string) (names []string) {
-	p := plotOf(s, real(folder))
+	p := siteOf(s, real(folder))
 	for _, path := range s.Hide {
 		if name, err := filepath.Rel(p.folder, p.expand(path)); err == nil && name != "." && filepath.IsLocal(name) {
 			names = append(names, filepath.ToSlash(name))

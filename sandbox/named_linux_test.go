@@ -67,7 +67,7 @@ func TestWhatARunMakesLeadsNoLaterWalls(t *testing.T) {
 }
 
 // tries runs a script behind walls, which may refuse to be raised around it.
-func (p place) tries(t *testing.T, walls *sandbox.Walls, script string) (string, error) {
+func (p place) tries(t *testing.T, walls *sandbox.Sandbox, script string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", script)
 	cmd.Dir, cmd.Env = p.folder, append(os.Environ(), "HOME="+p.home)

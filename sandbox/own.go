@@ -74,7 +74,7 @@ func (w *mounts) openOwn(p *mountList, run Run) (owns *ownDirs, err error) {
 		for _, entry := range entries {
 			p.add("--ro-bind", real(filepath.Join(dir, entry)), filepath.Join(dir, entry))
 		}
-		if o.Kept != "" && run.OnSeat {
+		if o.Kept != "" && run.HasTerminal {
 			if kept := filepath.Join(dir, o.Kept, projectName(w.folder)); os.MkdirAll(kept, 0o700) == nil {
 				p.open(kept)
 			}
@@ -154,7 +154,7 @@ func (owns *ownDirs) settleFailed(err *error) {
 
 // ownByVariable does the same by telling the agent where it is, for the engine that mounts
 // nothing. On a Mac logins are by the folder's name, so there it is read-only.
-func (w *plot) ownByVariable(run Run) (owns *ownDirs, env, read []string, err error) {
+func (w *site) ownByVariable(run Run) (owns *ownDirs, env, read []string, err error) {
 	owns = &ownDirs{}
 	defer owns.settleFailed(&err)
 	for _, o := range run.Agent.Own {

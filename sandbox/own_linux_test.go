@@ -79,7 +79,7 @@ func TestSessionsOfAPlanAreKept(t *testing.T) {
 	p := newPlace(t)
 	write(t, filepath.Join(p.home, ".agent", "sessions", "other", "s"), "another project")
 	name := regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(p.folder, "-")
-	out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{Agent: agentOf, OnSeat: true}, "/bin/sh", "-c", "echo one >~/.agent/sessions/"+name+"/s; ls ~/.agent/sessions")
+	out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{Agent: agentOf, HasTerminal: true}, "/bin/sh", "-c", "echo one >~/.agent/sessions/"+name+"/s; ls ~/.agent/sessions")
 	if err != nil || out != name+"\n" {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -20,13 +20,13 @@ const maxPlanted = 50_000
 const slack = 50 * time.Millisecond
 
 const (
-	saysObeyed     = "was made or changed while the agent ran, and programs of yours obey it: look at it before you use it"
+	saysToolConfig = "was made or changed while the agent ran, and programs of yours obey it: look at it before you use it"
 	saysRepository = "was made or set up while the agent ran: git runs what it says, in there and, once it is added, above " +
 		"it; so do editors. Look at its configuration and hooks first"
 )
 
-// tellPlanted tells what was made or changed since a run began, the nearest first.
-func (w *guard) tellPlanted(begun time.Time, known func(path string) bool) {
+// reportPlanted tells what was made or changed since a run began, the nearest first.
+func (w *guard) reportPlanted(begun time.Time, known func(path string) bool) {
 	begun = begun.Add(-slack)
 	left := maxPlanted
 	for dirs := []string{w.folder}; len(dirs) > 0 && left > 0; dirs = dirs[1:] {
@@ -37,7 +37,7 @@ func (w *guard) tellPlanted(begun time.Time, known func(path string) bool) {
 		}
 		if dir != w.folder || !exists(filepath.Join(dir, ".git")) { // git finds that first
 			if isBare(dir) && (changedSince(filepath.Join(dir, "HEAD"), begun) || changedSince(filepath.Join(dir, "config"), begun)) {
-				w.tell(dir, saysRepository)
+				w.report(dir, saysRepository)
 			}
 		}
 		for _, entry := range entries {
@@ -46,11 +46,11 @@ func (w *guard) tellPlanted(begun time.Time, known func(path string) bool) {
 			switch {
 			case entry.Name() == ".git":
 				if dir != w.folder && isSetUpSince(path, entry, begun) {
-					w.tell(path, saysRepository)
+					w.report(path, saysRepository)
 				}
-			case isObeyed(name):
+			case isToolConfig(name):
 				if !known(path) && isChangedSince(path, entry, begun) {
-					w.tell(path, saysObeyed)
+					w.report(path, saysToolConfig)
 				}
 			case entry.IsDir():
 				dirs = append(dirs, path)

@@ -21,9 +21,9 @@ func TestWhatARunPlantsIsToldAndCannotChange(t *testing.T) {
 			t.Run(fmt.Sprint(isNewLoop), func(t *testing.T) {
 				p := newPlace(t)
 				var told []string
-				raised := func() *sandbox.Walls {
+				raised := func() *sandbox.Sandbox {
 					walls := raise(t, sandbox.Spec{}, p.folder)
-					walls.Tell(func(b sandbox.Breach) { told = append(told, strings.TrimPrefix(b.Path, p.folder+"/")) })
+					walls.OnBreach(func(b sandbox.Breach) { told = append(told, strings.TrimPrefix(b.Path, p.folder+"/")) })
 					return walls
 				}
 				walls := raised()

@@ -42,14 +42,14 @@ var (
 
 // Refusals returns the refusals of the walls in a tool's output. The same place looks different from outside.
 // Relative paths begin at dir.
-func (w *Walls) Refusals(output, dir string) []Refusal {
+func (w *Sandbox) Refusals(output, dir string) []Refusal {
 	if w == nil {
 		return nil
 	}
-	return w.plot.refusals(output, dir)
+	return w.site.refusals(output, dir)
 }
 
-func (w *plot) refusals(output, dir string) []Refusal {
+func (w *site) refusals(output, dir string) []Refusal {
 	if !cantWrite().MatchString(output) && !isMissing().MatchString(output) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (w *plot) refusals(output, dir string) []Refusal {
 }
 
 // classed tells what stays as it is from what is merely not open.
-func (w *plot) classed(r Refusal) Refusal {
+func (w *site) classed(r Refusal) Refusal {
 	if r.What == Write && r.Path != "" && w.mayWrite(r.Path) {
 		r.What = Guard
 	}
@@ -85,7 +85,7 @@ func (w *plot) classed(r Refusal) Refusal {
 }
 
 // place is a path as a tool names it, from the root on and without links; "" for what is none.
-func (w *plot) place(path, dir string) string {
+func (w *site) place(path, dir string) string {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return ""
 	}

@@ -18,7 +18,7 @@ func TestTheWordsOfTools(t *testing.T) {
 	if err := os.WriteFile(key, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &Walls{plot: &plot{folder: real(folder), home: real(home)}}
+	w := &Sandbox{site: &site{folder: real(folder), home: real(home)}}
 	at := func(parts ...string) string { return filepath.Join(append([]string{real(home)}, parts...)...) }
 	for output, want := range map[string]Refusal{
 		"touch: cannot touch '" + at("x") + "': Read-only file system\n":                         {at("x"), "write"},
@@ -54,7 +54,7 @@ func TestTheWordsOfTools(t *testing.T) {
 			t.Errorf("%q: got %v", output, got)
 		}
 	}
-	if got := (*Walls)(nil).Refusals("touch: cannot touch '/x': Read-only file system", "/"); got != nil {
+	if got := (*Sandbox)(nil).Refusals("touch: cannot touch '/x': Read-only file system", "/"); got != nil {
 		t.Errorf("without walls: %v", got)
 	}
 }
@@ -62,8 +62,8 @@ func TestTheWordsOfTools(t *testing.T) {
 // A folder that a variable names, which isn't set, is none: it once was the working directory.
 func TestAVariableThatIsNotSetOpensNothing(t *testing.T) {
 	t.Setenv("NOBODY_SETS_THIS", "")
-	w := &mounts{plot: &plot{folder: real(t.TempDir()), home: real(t.TempDir())}}
-	w.there = &layout{plot: w.plot}
+	w := &mounts{site: &site{folder: real(t.TempDir()), home: real(t.TempDir())}}
+	w.there = &layout{site: w.site}
 	p := &mountList{pinned: map[string]bool{}}
 	owns, err := w.openOwn(p, Run{TempDir: t.TempDir(), Agent: Agent{Own: []Own{{Path: "$NOBODY_SETS_THIS", Read: []string{"settings.json"}}}}})
 	if err != nil || len(p.args) > 0 {

@@ -66,7 +66,7 @@ func at(dir, path string) string {
 }
 
 // repository is the folder's, unless it is one of the home as a whole, which is hidden.
-func (w *plot) repository() (repository, bool) {
+func (w *site) repository() (repository, bool) {
 	r, ok := findRepository(w.folder)
 	return r, ok && (w.home == "" || !within(w.home, filepath.Dir(r.entry)))
 }

@@ -120,7 +120,7 @@ type command struct {
 
 // packaged are walls of the engine Runtime.
 type packaged struct {
-	*plot
+	*site
 	*tools
 	made made
 }
@@ -172,7 +172,7 @@ func (w *packaged) settings(run Run, program string, read []string, log string) 
 		keep = append(keep, filepath.Dir(log))
 	}
 	for _, o := range w.there.forProgram(program).opened {
-		if o.Way == string(asItIs) || isPlain(o.Path) {
+		if o.Way == string(asItIs) || isWithoutLogins(o.Path) {
 			read = append(read, o.Path)
 		}
 	}

@@ -52,7 +52,7 @@ func TestTheSettingsOfSandboxRuntime(t *testing.T) {
 		{"the verification", Spec{Network: true}, true, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := &packaged{plot: &plot{spec: tt.spec, folder: folder, home: home}, tools: &tools{}}
+			w := &packaged{site: &site{spec: tt.spec, folder: folder, home: home}, tools: &tools{}}
 			run.IsCheck = tt.check
 			if err := w.lay(); err != nil {
 				t.Fatal(err)
@@ -144,7 +144,7 @@ func TestTheWallsOfSandboxRuntimeAreTried(t *testing.T) {
 // Once each, and a line of any length hides none behind it.
 func TestWhatSandboxRuntimeHasSeenRefused(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
-	w := &packaged{plot: &plot{}, tools: &tools{logs: map[string]int64{log: 0}}}
+	w := &packaged{site: &site{}, tools: &tools{logs: map[string]int64{log: 0}}}
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {

@@ -71,13 +71,13 @@ type Agent struct {
 
 // Run is one start behind walls.
 type Run struct {
-	Agent    Agent
-	IsCheck  bool     // it verifies, see Spec.VerifyNetwork
-	OnSeat   bool     // it has a terminal of its own, whose keys it needs
-	TempDir  string   // its TMPDIR, which outside keeps nothing of it
-	Writable []string // of what is in there
-	Readable []string
-	Caches   []string // names of folders in there that are kept for the next run behind walls
+	Agent       Agent
+	IsCheck     bool     // it verifies, see Spec.VerifyNetwork
+	HasTerminal bool     // it has a terminal of its own, whose keys it needs
+	TempDir     string   // its TMPDIR, which outside keeps nothing of it
+	Writable    []string // of what is in there
+	Readable    []string
+	Caches      []string // names of folders in there that are kept for the next run behind walls
 }
 
 // Error says what keeps walls from being raised, and what to do about it.
@@ -91,9 +91,9 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Walls are raised for one folder.
-type Walls struct {
-	plot   *plot
+// Sandbox confines what runs in one folder.
+type Sandbox struct {
+	site   *site
 	engine engine
 	guard  guard
 }
@@ -120,7 +120,7 @@ type wrapped struct {
 
 // mounts are walls of the engine Bubblewrap: they show a run what it may see.
 type mounts struct {
-	*plot
+	*site
 	bwrap  string
 	bounds bounds
 	made   made
@@ -154,8 +154,8 @@ func (m *made) remove() {
 	}
 }
 
-// plot is what walls are raised around, and what is open there.
-type plot struct {
+// site is a folder that gets a sandbox, and what stays open around it.
+type site struct {
 	spec   Spec
 	folder string  // without links
 	home   string  // the same; "" is unknown
@@ -163,25 +163,25 @@ type plot struct {
 	there  *layout // of homes
 }
 
-// plotOf is the plot of a folder that is without links.
-func plotOf(spec Spec, folder string) *plot {
-	p := &plot{spec: spec, folder: folder}
+// siteOf returns the site of a folder whose path has no links.
+func siteOf(spec Spec, folder string) *site {
+	p := &site{spec: spec, folder: folder}
 	if home, err := os.UserHomeDir(); err == nil {
 		p.home = real(home)
 	}
 	return p
 }
 
-// Tell has someone told of breaches, on a goroutine of the run's.
-func (w *Walls) Tell(told func(Breach)) {
+// OnBreach sets the function that hears of breaches, on a goroutine of the run's.
+func (w *Sandbox) OnBreach(told func(Breach)) {
 	if w != nil {
-		w.guard.told = told
+		w.guard.onBreach = told
 	}
 }
 
 // Raise raises walls for a folder, nil where none are wanted. They were tried: an
 // *Error says why they can't be had, and then nothing may start.
-func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
+func Raise(ctx context.Context, spec Spec, folder string) (*Sandbox, error) {
 	if !spec.IsOn() {
 		return nil, nil
 	}
@@ -200,7 +200,7 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	if err != nil {
 		return nil, &Error{cantRaise, err.Error(), ""}
 	}
-	p := plotOf(spec, dir)
+	p := siteOf(spec, dir)
 	if self, err := os.Executable(); err == nil {
 		p.self = real(self)
 	}
@@ -209,9 +209,9 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 			return nil, err
 		}
 	}
-	w := &Walls{plot: p, engine: &mounts{plot: p}, guard: guard{plot: p}}
+	w := &Sandbox{site: p, engine: &mounts{site: p}, guard: guard{site: p}}
 	if engine == Runtime {
-		w.engine = &packaged{plot: p}
+		w.engine = &packaged{site: p}
 	}
 	if err := w.engine.raise(ctx); err != nil {
 		w.Close()
@@ -241,14 +241,14 @@ func (w *mounts) close() {
 }
 
 // Close removes what was made in the folder, as far as it is still empty.
-func (w *Walls) Close() {
+func (w *Sandbox) Close() {
 	if w != nil {
 		w.engine.close()
 	}
 }
 
 // Observed is what the engine itself has seen refused since the last time.
-func (w *Walls) Observed() []Refusal {
+func (w *Sandbox) Observed() []Refusal {
 	if w == nil {
 		return nil
 	}
@@ -256,17 +256,17 @@ func (w *Walls) Observed() []Refusal {
 }
 
 // Engine is what raised them, "" for no walls.
-func (w *Walls) Engine() string {
+func (w *Sandbox) Engine() string {
 	if w == nil {
 		return ""
 	}
-	return w.plot.spec.EngineOf()
+	return w.site.spec.EngineOf()
 }
 
 // Wrap makes cmd one that runs behind the walls. Its folder, streams and attributes stay.
 // settle is called when all that it started is gone: it looks after what is read-only.
-func (w *Walls) Wrap(cmd *exec.Cmd, run Run) (settle func(), err error) {
-	cmd.Env = w.plot.environ(cmd.Environ(), run)
+func (w *Sandbox) Wrap(cmd *exec.Cmd, run Run) (settle func(), err error) {
+	cmd.Env = w.site.environ(cmd.Environ(), run)
 	around, err := w.engine.wrap(cmd, run)
 	if err != nil {
 		return nil, err
@@ -281,7 +281,7 @@ func (w *Walls) Wrap(cmd *exec.Cmd, run Run) (settle func(), err error) {
 }
 
 // checkFolder refuses a folder that leaves no walls to be had, and paths that can't be opened.
-func (w *plot) checkFolder() error {
+func (w *site) checkFolder() error {
 	if w.home != "" && within(w.home, w.folder) || w.folder == "/" {
 		return &Error{"the sandbox can't be raised around " + w.folder, "your home folder is in it, so an agent that may write " +
 			"there may write everything",
@@ -301,7 +301,7 @@ func (w *plot) checkFolder() error {
 }
 
 // makeWritable makes a folder that the user wants to be written to and that isn't there yet.
-func (w *plot) makeWritable(path string) error {
+func (w *site) makeWritable(path string) error {
 	if path == "/" || w.home != "" && within(w.home, path) {
 		return errors.New("your home folder is in it")
 	}
@@ -312,7 +312,7 @@ func (w *plot) makeWritable(path string) error {
 }
 
 // mayWrite says whether something behind the walls could write a path.
-func (w *plot) mayWrite(path string) bool {
+func (w *site) mayWrite(path string) bool {
 	path = real(path)
 	return slices.ContainsFunc(append([]string{w.folder}, w.spec.Write...), func(open string) bool { return within(path, w.expand(open)) })
 }
@@ -322,11 +322,11 @@ func (s Spec) Opens(folder, path string) bool {
 	if !s.IsOn() {
 		return false
 	}
-	return plotOf(s, real(folder)).mayWrite(real(path))
+	return siteOf(s, real(folder)).mayWrite(real(path))
 }
 
 // expand is a path of the configuration, without links.
-func (w *plot) expand(path string) string {
+func (w *site) expand(path string) string {
 	return real(w.named(path))
 }
 
@@ -355,11 +355,11 @@ func within(path, dir string) bool {
 }
 
 // Hides says whether a path, which is absolute, is kept from being read behind the walls.
-func (w *Walls) Hides(path string) bool { return w != nil && w.plot.isHidden(real(path)) }
+func (w *Sandbox) Hides(path string) bool { return w != nil && w.site.isHidden(real(path)) }
 
 // Guards says whether a path in the folder is one that nobody behind the walls may write there, or make unseen.
-func (w *Walls) Guards(name string) bool {
-	return w != nil && (isObeyed(name) || slices.ContainsFunc(w.plot.spec.Protect,
+func (w *Sandbox) Guards(name string) bool {
+	return w != nil && (isToolConfig(name) || slices.ContainsFunc(w.site.spec.Protect,
 		func(pattern string) bool { return verify.Matches(pattern, name) }))
 }
 

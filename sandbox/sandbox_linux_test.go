@@ -42,7 +42,7 @@ func (p place) git(t *testing.T, args ...string) string {
 }
 
 // run runs a program in the folder, behind walls where there are some.
-func (p place) run(t *testing.T, walls *sandbox.Walls, run sandbox.Run, argv ...string) (string, error) {
+func (p place) run(t *testing.T, walls *sandbox.Sandbox, run sandbox.Run, argv ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = p.folder
@@ -59,7 +59,7 @@ func (p place) run(t *testing.T, walls *sandbox.Walls, run sandbox.Run, argv ...
 	return string(out), err
 }
 
-func raise(t *testing.T, spec sandbox.Spec, folder string) *sandbox.Walls {
+func raise(t *testing.T, spec sandbox.Spec, folder string) *sandbox.Sandbox {
 	t.Helper()
 	spec.Mode, spec.Env = sandbox.Workspace, append(spec.Env, "GORACE") // or each role takes a second to exit
 	walls, err := sandbox.Raise(t.Context(), spec, folder)

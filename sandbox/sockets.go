@@ -44,7 +44,7 @@ func (w *mounts) hideSockets(p *mountList, empty string) {
 	said, _ := regular.Head("/proc/net/unix", regular.Long)
 	for _, path := range sockets(string(said), w.folder) {
 		isIn := func(dir string) bool { return within(path, real(dir)) }
-		if slices.ContainsFunc(p.hidden, isIn) || w.there.isClosed(path) || !w.mayWrite(path) && slices.ContainsFunc(rooms, isIn) {
+		if slices.ContainsFunc(p.hidden, isIn) || w.there.isClosed(path) || !w.mayWrite(path) && slices.ContainsFunc(tempDirs, isIn) {
 			continue
 		}
 		if around := outermost(slices.Concat(w.spec.Write, []string{w.folder}), path); around != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
-// rooms are emptied: sockets of services, of the desktop and of other programs are there.
-var rooms = []string{"/tmp", "/run", "/dev/shm"}
+// tempDirs are empty inside: sockets of services, of the desktop and of other programs are there.
+var tempDirs = []string{"/tmp", "/run", "/dev/shm"}
 
 // openings of rooms stay: how names are resolved, and where NixOS has its programs.
 var openings = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf",
@@ -36,7 +36,7 @@ var common = []string{
 }
 
 // hidden lists what doesn't exist behind the walls, without links.
-func (w *plot) hidden() []string {
+func (w *site) hidden() []string {
 	hidden := slices.Concat(secrets, w.spec.Secrets, w.spec.Hide)
 	for _, name := range []string{"token", "bus"} { // with these, any worker can be made to run anything
 		if path, err := paths.Fleet(name); err == nil {
@@ -61,7 +61,7 @@ func (w *plot) hidden() []string {
 }
 
 // environ returns the variables of env that pass: everybody's, the agent's own, and those that the user names.
-func (w *plot) environ(env []string, run Run) []string {
+func (w *site) environ(env []string, run Run) []string {
 	names := slices.Concat(common, run.Agent.Env, w.spec.Env)
 	return slices.DeleteFunc(env, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -73,6 +73,6 @@ func (w *plot) environ(env []string, run Run) []string {
 }
 
 // isHidden says whether a path, which has no links, is kept from being seen.
-func (w *plot) isHidden(path string) bool {
+func (w *site) isHidden(path string) bool {
 	return w.there != nil && w.there.isClosed(path) || withinAny(path, w.hidden())
 }

@@ -138,7 +138,7 @@ func TestALoopOfAnotherMachineEndsAtOnce(t *testing.T) {
 	for _, c := range []Command{Last{}, Interrupt{}} {
 		away := &far{driven: driven{now: loop.Status{LoopID: "far"}}}
 		_, err := new(Service).Do(away, c)
-		if f := Told(err); f == nil || f.Reason != wire.ReasonElsewhere || len(away.heard) > 0 {
+		if f := FailureOf(err); f == nil || f.Reason != wire.ReasonElsewhere || len(away.heard) > 0 {
 			t.Errorf("%T: %v; it heard %q", c, err, away.heard)
 		}
 	}

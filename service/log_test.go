@@ -39,7 +39,7 @@ type moon struct {
 func (m moon) Story(string) RemoteStory { return m.onePage }
 
 func reasonOf(err error) string {
-	if f := Told(err); f != nil {
+	if f := FailureOf(err); f != nil {
 		return f.Reason
 	}
 	return ""

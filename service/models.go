@@ -65,7 +65,7 @@ func (m *Models) loopsIn(folders []string) []wire.LoopStatus {
 		_, isMine := mine[id]
 		loops = append(loops, wire.StatusOf(known[id], isMine))
 	}
-	wire.TellApart(loops)
+	wire.Disambiguate(loops)
 	return wire.SortByNeed(loops)
 }
 

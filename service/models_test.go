@@ -91,7 +91,7 @@ func TestAModelLooksAtLoops(t *testing.T) {
 	if _, err := m.Agreed(t.Context(), wire.Command{Command: wire.CommandCancel, Arguments: []any{wire.LoopParams{}}}); err == nil {
 		t.Error("what Call doesn't offer is done")
 	}
-	if reply, err := m.Agreed(t.Context(), wire.Command{Command: wire.CommandStart, Arguments: []any{&wire.StartParams{Folder: wire.FileURI(filepath.Join(root, "gone")), Prompt: "x"}}}); Told(err) == nil || Told(err).Reason != wire.ReasonNoFolder {
+	if reply, err := m.Agreed(t.Context(), wire.Command{Command: wire.CommandStart, Arguments: []any{&wire.StartParams{Folder: wire.FileURI(filepath.Join(root, "gone")), Prompt: "x"}}}); FailureOf(err) == nil || FailureOf(err).Reason != wire.ReasonNoFolder {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }

@@ -88,7 +88,7 @@ func (p *Preview) Result(ctx context.Context, instead func(reason string) []wire
 			return true
 		}
 		told, reason := err, ""
-		if f := Told(err); f != nil {
+		if f := FailureOf(err); f != nil {
 			told, reason = f, f.Reason
 		}
 		if met[reason] {

@@ -24,9 +24,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
 
-// Told is an error as all clients are told it: with a reason, or the key of the argument that is
+// FailureOf returns an error as all clients get it: with a reason, or the key of the argument that is
 // wrong, where it is one of a loop or its rooms; nil for another one.
-func Told(err error) *wire.Failure {
+func FailureOf(err error) *wire.Failure {
 	if err == nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ func Told(err error) *wire.Failure {
 
 // IsInvalid says whether an error is for what nothing can have, and not for how things stand.
 func IsInvalid(err error) bool {
-	f := Told(err)
+	f := FailureOf(err)
 	return f != nil && f.Key != ""
 }
 

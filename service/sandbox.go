@@ -25,7 +25,7 @@ func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 	case err != nil:
 		check.OK, check.Message = false, wire.Whole(err.Error())
 	case spec.IsOn():
-		check.Message = "sandbox: " + wire.WallsText(spec) + from
+		check.Message = "sandbox: " + wire.SandboxText(spec) + from
 		if open := sandbox.OpenSockets(spec); open != "" {
 			check.Message += "; " + open
 		}

@@ -417,7 +417,7 @@ func pathOf(uri string) (string, error) {
 
 // asTold is an error in the words that all clients are told.
 func asTold(err error) error {
-	if f := Told(err); f != nil {
+	if f := FailureOf(err); f != nil {
 		return f
 	}
 	return err

@@ -21,7 +21,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	}
 	add("Agent", SessionText(s.Session))
 	add("Plan", planRow(l.Tasks))
-	add("Walls", wallsRow(s.Sandbox))
+	add("Walls", sandboxRow(s.Sandbox))
 	if t := s.Worktree; t != nil {
 		add("Worktree", JoinFacts(Sentence(t.Branch), Sentence(t.Path)))
 	}
@@ -38,7 +38,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Hats", hatsText(s.Hats, true))
 	add("Limits", JoinFacts(l.LimitTexts...))
 	add("Work", workText(s))
-	add("No progress", circlesText(s))
+	add("No progress", stagnationText(s))
 	add("Tokens", tokensText(l.Tokens))
 	add("Context", contextText(l.Context))
 	add("Quota", quotaText(l.Quota))
@@ -101,8 +101,8 @@ func workText(s loop.Status) string {
 	return tell.Elapsed(s.Elapsed.Truncate(time.Second)) + " of " + tell.Duration(s.Limits.MaxDuration)
 }
 
-// circlesText is how many runs in a row have brought nothing new, of how many may.
-func circlesText(s loop.Status) string {
+// stagnationText is how many runs in a row have brought nothing new, of how many may.
+func stagnationText(s loop.Status) string {
 	if s.NoProgress == 0 || s.Limits.MaxUnchanged == 0 {
 		return ""
 	}

@@ -26,7 +26,7 @@ func OffersOf(o loop.Offer) []Command {
 		return decideUnchecked(o.LoopID, o.Folder)
 	}
 	var offers []Command
-	if o.Walls {
+	if o.Sandbox {
 		offers = append(offers, Command{"Sandbox My Loops", CommandSandbox, []any{SandboxParams{sandbox.Workspace}}})
 	}
 	for _, promise := range o.Promises {

@@ -162,7 +162,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 		Ending: Ending{StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt)},
 	}
 	if s.Sandbox != "" {
-		out.Sandbox = &Walls{sandboxed, stream.Plain(s.Sandbox)}
+		out.Sandbox = &Sandbox{sandboxed, stream.Plain(s.Sandbox)}
 	}
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{stream.Plain(b.Backend), stream.Plain(b.Version), stream.Plain(b.Provider), stream.Plain(b.Model)}
@@ -248,8 +248,8 @@ func titleOf(s loop.Status) string {
 	return stream.Plain(cmp.Or(s.Title, filepath.Base(s.Folder)))
 }
 
-// TellApart adds to the titles of loops that have the same prompt where those are.
-func TellApart(loops []LoopStatus) {
+// Disambiguate adds to the titles of loops that have the same prompt where those are.
+func Disambiguate(loops []LoopStatus) {
 	titles, places := map[string]int{}, map[string]int{}
 	for _, l := range loops {
 		titles[l.Title]++

@@ -46,8 +46,8 @@ type CommandLine struct {
 	Text string `json:"text"`
 }
 
-// proofText says what a promise was verified by: it may be nothing.
-func proofText(e loop.End) string {
+// verificationText says what a promise was verified by: it may be nothing.
+func verificationText(e loop.End) string {
 	switch {
 	case e.Reason != loop.StopPromise:
 		return ""

@@ -255,7 +255,7 @@ func EndLine(e loop.End) string {
 		what += fmt.Sprintf(" (it is %d)", e.Limit)
 	}
 	return JoinFacts(what, knownCost(e.Cost, e.Unknown), hatsText(e.Hats, false), tell.Elapsed(time.Duration(e.Duration)),
-		proofText(e), unchangedText(e))
+		verificationText(e), unchangedText(e))
 }
 
 // EndText is EndLine with what went wrong.

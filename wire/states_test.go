@@ -99,7 +99,7 @@ func TestTitlesTellLoopsApart(t *testing.T) {
 		for _, s := range tt.of {
 			loops = append(loops, StatusOf(s, true))
 		}
-		TellApart(loops)
+		Disambiguate(loops)
 		var got []string
 		for _, l := range loops {
 			got = append(got, l.Title)

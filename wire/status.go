@@ -77,7 +77,7 @@ type LoopStatus struct {
 	Busy bool `json:"busy"` // an agent is at work
 	loop.Condition
 	Can     []string `json:"can,omitempty"`     // the possible commands: CanStart, CanCancel...
-	Sandbox *Walls   `json:"sandbox,omitempty"` // around its agents; absent: none
+	Sandbox *Sandbox `json:"sandbox,omitempty"` // around its agents; absent: none
 	Table
 	Iteration     int    `json:"iteration,omitempty"`
 	MaxIterations int    `json:"maxIterations,omitempty"` // absent: unlimited
@@ -145,8 +145,8 @@ type Talk struct {
 	Hint string `json:"hint"` // for the empty box
 }
 
-// Walls are around the agents of a loop.
-type Walls struct {
+// Sandbox says what confines the agents of a loop.
+type Sandbox struct {
 	Text   string `json:"text"`   // "sandboxed"
 	Engine string `json:"engine"` // what makes them: "bubblewrap"
 }

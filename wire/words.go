@@ -37,7 +37,7 @@ func Line(s loop.Status, problem *string, now time.Time) string {
 		pausing = pausingText(max(s.Iteration, 1))
 	}
 	return stream.Plain(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), TasksText(TasksOf(s)),
-		CostText(s.Cost, s.UnknownCosts), wallsText(s.Sandbox), aloneText(s), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
+		CostText(s.Cost, s.UnknownCosts), sandboxText(s.Sandbox), aloneText(s), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
 }
 
 // Activity is what a loop does right now; now is as in WaitText.

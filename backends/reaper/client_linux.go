@@ -164,7 +164,7 @@ func (r *Reaper) bury() {
 	case r.mark > 0:
 		survivors = EndMarked(r.mark, deathGrace)
 	case agent != nil:
-		survivors = EndBelow(agent.Proc, deathGrace)
+		survivors = EndDescendants(agent.Proc, deathGrace)
 	}
 	if agent != nil {
 		select {

@@ -159,8 +159,8 @@ func (n *nest) signal(sig syscall.Signal) {
 // they are raised.
 func behindWalls(walls int) (pids []int) {
 	for _, first := range children(walls) {
-		agent := agentBelow(first)
-		for _, p := range Find(first).Below() {
+		agent := agentAmong(first)
+		for _, p := range Find(first).Descendants() {
 			if s, err := ReadStat(p.PID); err == nil && s.group == agent.group {
 				pids = append(pids, p.PID)
 			}
@@ -169,8 +169,8 @@ func behindWalls(walls int) (pids []int) {
 	return pids
 }
 
-// agentBelow is the agent below the first process behind walls: its oldest child. The others are orphans.
-func agentBelow(first int) (agent Stat) {
+// agentAmong is the agent below the first process behind walls: its oldest child. The others are orphans.
+func agentAmong(first int) (agent Stat) {
 	for _, pid := range children(first) {
 		if s, err := ReadStat(pid); err == nil && (agent.PID == 0 || s.olderThan(agent)) {
 			agent = s
@@ -233,9 +233,9 @@ func (n *nest) sweep(grace time.Duration) (found int, survivors []int) {
 		return 0, nil
 	}
 	self := Find(os.Getpid())
-	found = len(self.Below())
+	found = len(self.Descendants())
 	if n.walled && grace > 0 { // the agent first: its outer processes take it along
-		for _, p := range self.Below() {
+		for _, p := range self.Descendants() {
 			if p.PID != n.agent {
 				p.Signal(syscall.SIGTERM)
 			}
@@ -245,7 +245,7 @@ func (n *nest) sweep(grace time.Duration) (found int, survivors []int) {
 		}
 		grace = 0
 	}
-	survivors = end(self.Below, n.reap, grace)
+	survivors = end(self.Descendants, n.reap, grace)
 	return found, survivors
 }
 

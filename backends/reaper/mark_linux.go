@@ -148,9 +148,9 @@ func EndMarked(mark uint64, grace time.Duration) (survivors []int) {
 	return endTrees(func() []Proc { return marked(mark) }, grace)
 }
 
-// EndBelow ends one process, and what is below it, as EndMarked does: all that
+// EndDescendants ends one process, and what is below it, as EndMarked does: all that
 // can be told where there is no mark.
-func EndBelow(root Proc, grace time.Duration) (survivors []int) {
+func EndDescendants(root Proc, grace time.Duration) (survivors []int) {
 	return endTrees(func() []Proc { return []Proc{root} }, grace)
 }
 
@@ -164,7 +164,7 @@ func endTrees(roots func() []Proc, grace time.Duration) (survivors []int) {
 		}
 		var alive []Proc
 		for p := range maps.Clone(known) {
-			for _, below := range p.Below() {
+			for _, below := range p.Descendants() {
 				known[below] = true
 			}
 		}

@@ -57,8 +57,8 @@ func isReaper(pid int) bool {
 	return err == nil && strings.HasPrefix(string(line), program+"\x00")
 }
 
-// Below lists the living descendants of the process.
-func (p Proc) Below() []Proc {
+// Descendants lists the living descendants of the process.
+func (p Proc) Descendants() []Proc {
 	var found []Proc
 	for _, pid := range children(p.PID) {
 		s, err := ReadStat(pid)
@@ -68,7 +68,7 @@ func (p Proc) Below() []Proc {
 		if s.runs() {
 			found = append(found, s.Proc)
 		}
-		found = append(found, s.Proc.Below()...)
+		found = append(found, s.Proc.Descendants()...)
 	}
 	if len(found) > 0 && Find(p.PID) != p { // the number is another process's now
 		return nil

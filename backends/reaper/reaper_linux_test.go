@@ -180,13 +180,13 @@ func TestEndBelow(t *testing.T) {
 	p := Find(root.Process.Pid)
 	var below []Proc
 	proctest.Until(t, "both are there", func() bool {
-		below = p.Below()
+		below = p.Descendants()
 		return len(below) == 2
 	})
-	if wrong := (Proc{p.PID, "1"}); len(wrong.Below()) > 0 || wrong.Alive() {
-		t.Errorf("a later process with the number has %v", wrong.Below())
+	if wrong := (Proc{p.PID, "1"}); len(wrong.Descendants()) > 0 || wrong.Alive() {
+		t.Errorf("a later process with the number has %v", wrong.Descendants())
 	}
-	if survivors := EndBelow(p, time.Millisecond); survivors != nil {
+	if survivors := EndDescendants(p, time.Millisecond); survivors != nil {
 		t.Errorf("survivors %v", survivors)
 	}
 	for _, left := range append(below, p) {

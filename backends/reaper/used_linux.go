@@ -11,11 +11,11 @@ func (a *Agent) Used() (used time.Duration) {
 	}
 	if a.walled {
 		for _, first := range children(a.PID) {
-			agent = agentBelow(first)
+			agent = agentAmong(first)
 		}
 	}
 	used = agent.waited
-	for _, p := range agent.Below() {
+	for _, p := range agent.Descendants() {
 		if s, err := ReadStat(p.PID); err == nil {
 			used += s.own + s.waited
 		}

@@ -105,7 +105,7 @@ func EndBeside(p Proc, grace time.Duration) {
 func (p Proc) besides() (found []Proc) {
 	for _, pid := range children(p.PID) {
 		if s, err := ReadStat(pid); err == nil && s.parent == p.PID && !isReaper(pid) {
-			found = append(append(found, s.Proc), s.Proc.Below()...)
+			found = append(append(found, s.Proc), s.Proc.Descendants()...)
 		}
 	}
 	return found

@@ -28,7 +28,7 @@ below [hats] in the folder's ralph.toml and in your own.`,
 		if err != nil {
 			return err
 		}
-		ring := settings.Ring()
+		ring := settings.HatSet()
 		if len(ring) == 0 {
 			return fmt.Errorf("there are no hats: describe them below [hats.NAME] in %s, or begin with ralph-lsp init --preset "+
 				"plan-build-review", config.Name)
@@ -54,7 +54,7 @@ func drawable(cmd *cobra.Command, dir string) (config.Settings, error) {
 }
 
 // ringError tells what doesn't fit together; the error is what keeps a loop from starting.
-func ringError(cmd *cobra.Command, ring hats.Ring) error {
+func ringError(cmd *cobra.Command, ring hats.Set) error {
 	for _, p := range ring.Check() {
 		if p.Fatal {
 			return errors.New(p.String())

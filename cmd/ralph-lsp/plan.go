@@ -64,7 +64,7 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 		return err
 	}
 	defer walls.Close()
-	walls.Tell(func(b sandbox.Breach) { fmt.Fprintln(cmd.ErrOrStderr(), terminal.Line(b.Path+" "+b.Text)) })
+	walls.OnBreach(func(b sandbox.Breach) { fmt.Fprintln(cmd.ErrOrStderr(), terminal.Line(b.Path+" "+b.Text)) })
 	scope, err := backends.OpenScope("ralph-plan-" + strings.ToLower(rand.Text()[:12]))
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ var rights = map[string]right{
 	"worker": users("start a loop"),
 
 	Trust:       users("trust what files run"),
-	Walls:       users("change which walls its user's loops have"),
+	Sandbox:     users("change which walls its user's loops have"),
 	"trust":     users("trust what files run"),
 	"init":      users("set up a folder"),
 	"plan":      users("open an agent's own interface"),
@@ -76,7 +76,7 @@ const (
 	Continue = "continue"
 	Start    = "start"
 	Trust    = "trust files"
-	Walls    = "set walls"
+	Sandbox  = "set walls"
 )
 
 // Refused says that an agent asked for what only a user may have.

@@ -33,10 +33,10 @@ to each other. The payload "-" is read from standard input.`,
 	target := cmd.Flags().String("for", "", "the `HAT` that it is for, whoever listens to the topic")
 	isJSON := cmd.Flags().Bool("json", false, "the payload is JSON, and is refused when it isn't")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		spool := os.Getenv(backends.EnvSpool)
-		if spool == "" {
+		outbox := os.Getenv(backends.EnvOutbox)
+		if outbox == "" {
 			return errors.New("emit works only inside of a run, in a loop whose hats hand work over (see ralph-lsp hats): " +
-				backends.EnvSpool + " isn't set")
+				backends.EnvOutbox + " isn't set")
 		}
 		if why := hats.CheckTopic(args[0]); why != "" {
 			return errors.New("the topic " + why)
@@ -53,7 +53,7 @@ to each other. The payload "-" is read from standard input.`,
 		if *isJSON && !json.Valid([]byte(payload)) {
 			return errors.New("the payload isn't JSON; leave out --json for a text")
 		}
-		refused, err := hats.Emit(spool, hats.Topic{Name: args[0], For: *target, Payload: payload})
+		refused, err := hats.Emit(outbox, hats.Topic{Name: args[0], For: *target, Payload: payload})
 		if err == nil && refused != "" {
 			err = errors.New(strings.Join(strings.Fields(stream.Plain(refused)), " "))
 		}

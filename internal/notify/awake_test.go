@@ -27,7 +27,7 @@ func TestAwakeWhileRunsAreAtWork(t *testing.T) {
 		t.Helper()
 		proctest.Until(t, fmt.Sprintf("%s: held is %t", step, want), func() bool { return exists(held) == want })
 	}
-	tell := func(cfg setup.Config) *Teller {
+	tell := func(cfg setup.Config) *Notifier {
 		tl := New(cfg, At{})
 		close(tl.known)
 		return tl

@@ -41,8 +41,8 @@ type At struct {
 	Warn     func(string)
 }
 
-// Teller is the observer. Close it when the loop is over.
-type Teller struct {
+// Notifier is the observer. Close it when the loop is over.
+type Notifier struct {
 	cfg   setup.Config
 	ways  []way
 	gone  func() bool // whether the terminal has gone, in the place of which away is
@@ -77,8 +77,8 @@ const (
 var errLate = errors.New("it took too long, and the loop was over")
 
 // New returns the Teller of a loop that is about to begin. Its calls wait for Begun.
-func New(cfg setup.Config, at At) *Teller {
-	t := &Teller{
+func New(cfg setup.Config, at At) *Notifier {
+	t := &Notifier{
 		cfg: cfg, ways: ways(cfg.Notify, at), gone: at.Gone, warn: at.Warn, began: time.Now(), known: make(chan struct{}),
 		patience: patience, waits: map[string]bool{},
 	}
@@ -96,16 +96,16 @@ func New(cfg setup.Config, at At) *Teller {
 }
 
 // Begun says that the loop has begun, with its id and what answers its questions; "" for one that couldn't.
-func (t *Teller) Begun(loopID string, answer func(id string, a ask.Answer) error) {
+func (t *Notifier) Begun(loopID string, answer func(id string, a ask.Answer) error) {
 	t.id, t.answer = loopID, answer
 	close(t.known)
 }
 
 // Handle implements loop.Observer: no user is called for what an agent does.
-func (t *Teller) Handle(stream.Event) {}
+func (t *Notifier) Handle(stream.Event) {}
 
 // HandleLoop tells of an event what a user is called for.
-func (t *Teller) HandleLoop(e loop.Event) {
+func (t *Notifier) HandleLoop(e loop.Event) {
 	t.stayAwake(e)
 	switch e := e.(type) {
 	case loop.Asked:
@@ -123,15 +123,15 @@ func (t *Teller) HandleLoop(e loop.Event) {
 }
 
 // say tells a note, and nobody waits for that.
-func (t *Teller) say(n Note) {
+func (t *Notifier) say(n Note) {
 	if t.now.Load() < most || t.last { // else it will be seen with the others
 		t.now.Add(1)
-		t.under.Go(func() { t.tell(n) })
+		t.under.Go(func() { t.notify(n) })
 	}
 }
 
 // stayAwake keeps the machine awake while runs are at work, and lets it sleep while the loop waits.
-func (t *Teller) stayAwake(e loop.Event) {
+func (t *Notifier) stayAwake(e loop.Event) {
 	switch e := e.(type) {
 	case loop.IterationStart:
 		if t.cfg.Notify.KeepAwake {
@@ -156,7 +156,7 @@ func TitleOf(folder string) string {
 }
 
 // noteOf is what there is to tell of an event: nothing of what the user did just now.
-func (t *Teller) noteOf(e loop.Event) (n Note, ok bool) {
+func (t *Notifier) noteOf(e loop.Event) (n Note, ok bool) {
 	said := wire.SaidOf(e)
 	switch e := e.(type) {
 	case loop.IterationStart:
@@ -184,7 +184,7 @@ func (t *Teller) noteOf(e loop.Event) (n Note, ok bool) {
 	return n, false
 }
 
-func (t *Teller) noteOfEnd(e loop.End) (n Note, ok bool) {
+func (t *Notifier) noteOfEnd(e loop.End) (n Note, ok bool) {
 	ending := e.Reason.Ending()
 	n = Note{Event: settings.NotifyEnd, Text: wire.EndText(discreet(e)), Class: ending.Class}
 	if ending.Class == loop.ClassError {
@@ -209,8 +209,8 @@ func discreet(e loop.End) loop.End {
 	return d
 }
 
-// tell tells a note in all ways at once, and warns of those that fail.
-func (t *Teller) tell(n Note) {
+// notify tells a note in all ways at once, and warns of those that fail.
+func (t *Notifier) notify(n Note) {
 	defer t.now.Add(-1)
 	<-t.known
 	n.LoopID = cmp.Or(n.LoopID, t.id)
@@ -235,7 +235,7 @@ func (t *Teller) tell(n Note) {
 
 // Close returns when all calls are made. It waits a while for the call about the loop's end, unless the user ended
 // the loop.
-func (t *Teller) Close() {
+func (t *Notifier) Close() {
 	t.awake.Release()
 	cause := context.Canceled
 	if t.last {

@@ -154,7 +154,7 @@ func hurried(t *testing.T, each time.Duration) {
 }
 
 // teller is one with real ways.
-func teller(t *testing.T, n settings.Notify, at At) (*Teller, *said) {
+func teller(t *testing.T, n settings.Notify, at At) (*Notifier, *said) {
 	s := &said{}
 	at.Warn = s.warn
 	n.On = settings.NotifyEvents()

@@ -24,7 +24,7 @@ const toldFor = 7 * 24 * time.Hour
 // Remote calls the user of loops that other machines drive, by each one's state now and before. The first known state
 // of a loop isn't told: it may be old.
 type Remote struct {
-	*Teller
+	*Notifier
 	dir string // has a file for all that was told, whichever process of the user's did
 
 	mu   sync.Mutex
@@ -41,7 +41,7 @@ func NewRemote(n settings.Notify, at At, dir string) *Remote {
 			os.Remove(f.Path)
 		}
 	}
-	return &Remote{Teller: t, dir: dir, seen: map[string]wire.LoopStatus{}}
+	return &Remote{Notifier: t, dir: dir, seen: map[string]wire.LoopStatus{}}
 }
 
 // Finish is Close for who has seen loops to their ends.

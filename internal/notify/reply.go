@@ -49,7 +49,7 @@ type replies struct {
 
 // ask starts the command for a question of the loop's. Its output answers that question alone; when the question is
 // closed, the command is ended.
-func (t *Teller) ask(q ask.Question) {
+func (t *Notifier) ask(q ask.Question) {
 	if len(t.cfg.Notify.Reply) == 0 {
 		return
 	}
@@ -71,7 +71,7 @@ func (t *Teller) ask(q ask.Question) {
 }
 
 // reply waits for the command's answer, and gives it.
-func (t *Teller) reply(ctx context.Context, q ask.Question) error {
+func (t *Notifier) reply(ctx context.Context, q ask.Question) error {
 	a, ok, err := replyTo(ctx, t.cfg.Notify.Reply, q, t.id, t.cfg.Folder)
 	if !ok {
 		return err
@@ -83,7 +83,7 @@ func (t *Teller) reply(ctx context.Context, q ask.Question) error {
 }
 
 // settled ends the command of a question that is closed.
-func (t *Teller) settled(id string) {
+func (t *Notifier) settled(id string) {
 	t.replies.mu.Lock()
 	defer t.replies.mu.Unlock()
 	if cancel := t.replies.open[id]; cancel != nil {
@@ -93,7 +93,7 @@ func (t *Teller) settled(id string) {
 }
 
 // warnOnce warns of what may be wrong with each question of a night.
-func (t *Teller) warnOnce(text string) {
+func (t *Notifier) warnOnce(text string) {
 	t.replies.mu.Lock()
 	isNew := !t.replies.warned[text]
 	t.replies.warned[text] = true

@@ -19,7 +19,7 @@ import (
 
 // phone is a loop whose user answers by a command.
 type phone struct {
-	*Teller
+	*Notifier
 	*said
 	mu      sync.Mutex
 	answers []string
@@ -33,7 +33,7 @@ func asking(t *testing.T, script string, open ...ask.Question) *phone {
 		t.Skip(err)
 	}
 	p := &phone{said: &said{}}
-	p.Teller = New(setup.Config{Folder: "/home/u/project", Notify: settings.Notify{Reply: []string{command}}}, At{Warn: p.said.warn})
+	p.Notifier = New(setup.Config{Folder: "/home/u/project", Notify: settings.Notify{Reply: []string{command}}}, At{Warn: p.said.warn})
 	p.Begun("ralph-x", func(id string, a ask.Answer) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()

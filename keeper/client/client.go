@@ -59,10 +59,10 @@ type Connection struct {
 	mu      sync.Mutex
 	taken   *sync.Cond // something was taken of lines
 	loopID  string
-	lines   journal.Told   // that nobody has taken yet
-	behind  int64          // bytes that follow there
-	news    []journal.Item // progress, behind lines
-	owns    bool           // the loop ends with this window
+	lines   journal.Backlog // that nobody has taken yet
+	behind  int64           // bytes that follow there
+	news    []journal.Item  // progress, behind lines
+	owns    bool            // the loop ends with this window
 	status  loop.Status
 	at      time.Time // when it was told
 	replies map[int]chan loop.Reply

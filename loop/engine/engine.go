@@ -305,7 +305,7 @@ func (l *engine) openIteration(run setup.Run) {
 	now := time.Now()
 	l.exec.Activity.Touch()
 	l.inbox.Elsewhere(func() { l.snapshots.Commits = worktree.Commits(l.cfg.Folder) })
-	l.state.Begin(run.Iteration, run.Turn.Hat, l.cfg.Roles.HandsOver(), now)
+	l.state.Begin(run.Iteration, run.Turn.Hat, l.cfg.Roles.HatsEmit(), now)
 	l.record.stands()
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.events.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: l.state.Base.Cost,

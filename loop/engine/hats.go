@@ -12,7 +12,7 @@ import (
 
 // nextTurn chooses the hat of the coming run in its state.
 func (l *engine) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string) {
-	if l.hats.Ring == nil {
+	if l.hats.Hats == nil {
 		own, _ := l.cfg.Roles.Named(l.cfg.Hat)
 		return hats.Turn{Hat: own.Hat}, nil
 	}
@@ -24,7 +24,7 @@ func (l *engine) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string
 // handOver takes down what a run published, and keeps its promise from counting that comes too early. In the same step it
 // takes down what of its work is to be verified.
 func (l *engine) handOver(turn hats.Turn, r *judge.Report) {
-	if l.hats.Ring == nil || len(r.Ended) == 0 && !r.Verdict.Matched { // one that was ended at a limit may promise
+	if l.hats.Hats == nil || len(r.Ended) == 0 && !r.Verdict.Matched { // one that was ended at a limit may promise
 		return
 	}
 	before, said := l.state.Verification, r.Verdict

@@ -33,7 +33,7 @@ func BenchmarkTurn(b *testing.B) {
 	if err := file.Create(s); err != nil {
 		b.Fatal(err)
 	}
-	l := bare(func(l *Loop) { l.engine.cfg, l.engine.store, l.engine.hats.Ring = c, file, c.Roles.Ring() })
+	l := bare(func(l *Loop) { l.engine.cfg, l.engine.store, l.engine.hats.Hats = c, file, c.Roles.HatSet() })
 	for i := 0; b.Loop(); i++ {
 		var turn hats.Turn
 		if _, err := file.Update(func(s *loopstate.State) error { turn, _ = l.engine.nextTurn(s); return nil }); err != nil {

@@ -58,7 +58,7 @@ func begin(cfg setup.Config, host setup.Host, p ports) (*Loop, error) {
 
 // begin takes over the folder and sets the loop going. Other processes' requests go to do.
 func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
-	if err := l.runs.raiseWalls(); err != nil {
+	if err := l.runs.startSandbox(); err != nil {
 		return err
 	}
 	state, err := l.store.Load()
@@ -118,10 +118,10 @@ func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 	return nil
 }
 
-// raiseWalls raises the walls that are wanted. Without them nothing starts.
-func (l *runs) raiseWalls() (err error) {
+// startSandbox sets up the sandbox that is wanted. Without it nothing starts.
+func (l *runs) startSandbox() (err error) {
 	l.walls, err = sandbox.Raise(context.Background(), l.cfg.Sandbox, l.cfg.Folder)
-	l.walls.Tell(func(b sandbox.Breach) { l.events.warnFromElsewhere(b.Path + " " + b.Text) })
+	l.walls.OnBreach(func(b sandbox.Breach) { l.events.warnFromElsewhere(b.Path + " " + b.Text) })
 	return err
 }
 
@@ -225,7 +225,7 @@ func (l *engine) init(s loopstate.State) {
 		LoopID: l.id, Folder: l.cfg.Folder, RecordDir: l.cfg.Storage.Recordings,
 	}
 	l.desk.Allow(s.Allowed)
-	l.hats = hats.Policy{Ring: l.cfg.Roles.Ring(), Required: l.cfg.Roles.Required}
+	l.hats = hats.Policy{Hats: l.cfg.Roles.HatSet(), Required: l.cfg.Roles.Required}
 	if !l.cfg.Stranger { // the next save removed what an agent wrote there during a loop
 		l.hats.Published = s.Queue.Seen
 	}
@@ -248,7 +248,7 @@ func (l *engine) init(s loopstate.State) {
 	p.Status = loop.Status{
 		LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
 		Limits: s.Limits(), Promise: s.CompletionPromise(), Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,
-		Times: loop.Times{StartedAt: s.StartedAt}, Sandbox: loop.WallsOf(s),
+		Times: loop.Times{StartedAt: s.StartedAt}, Sandbox: loop.SandboxOf(s),
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 		StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
 	}

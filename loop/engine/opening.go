@@ -12,8 +12,8 @@ func (l *engine) warnAtStart() {
 	for _, message := range l.cfg.Warnings {
 		l.events.emit(loop.Warning{Message: message})
 	}
-	if l.cfg.OfferWalls {
-		l.events.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
+	if l.cfg.OfferSandbox {
+		l.events.emit(loop.Warning{Message: setup.SandboxOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Sandbox: true}})
 	}
 	l.events.lookAtPrompt(l.state.Known.Prompt)
 	if l.cfg.IsHandedOn() {

@@ -62,7 +62,7 @@ type core struct {
 	host  setup.Host
 	dir   string // the folder, without links
 	scope *backends.Scope
-	walls *sandbox.Walls // around all that runs; nil: none
+	walls *sandbox.Sandbox // around all that runs; nil: none
 
 	state      progress.State // how it stands
 	inbox      inbox.Inbox    // of the engine's goroutine

@@ -55,7 +55,7 @@ func review(in *inspection, verdicts []string) verify.Result {
 				Ours: args, Prompt: prompt, Scope: l.scope, Iteration: in.iteration, Handler: h, OnOutput: l.exec.Activity.Touch,
 			},
 			Began: func(agent progress.Agent) {
-				if l.cfg.Roles.HandsOver() { // it is a hat, too
+				if l.cfg.Roles.HatsEmit() { // it is a hat, too
 					l.state.Run.Wears = l.cfg.Verification.Check.Reviewer
 				}
 				l.conversation.join(p, agent, reviewer.Backend, false)

@@ -76,7 +76,7 @@ func TestAWriteShowsNothingThatTheWallsHide(t *testing.T) {
 	l := bare(func(l *Loop) {
 		l.engine.dir, l.engine.cfg = dir, setup.Config{Folder: dir, Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Hide: []string{".env", "keys"}}}
 	})
-	if err := l.engine.runs.raiseWalls(); err != nil {
+	if err := l.engine.runs.startSandbox(); err != nil {
 		t.Fatal(err)
 	}
 	defer l.engine.walls.Close()

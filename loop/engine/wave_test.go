@@ -236,9 +236,9 @@ func TestProgramsOfSeveralRunsPublish(t *testing.T) {
 				i := slices.IndexFunc(c.specs, func(s backends.Spec) bool {
 					return strings.Contains(s.Prompt+strings.Join(s.Ours, "\n"), file(name))
 				})
-				spool := c.specs[i].Spool
+				outbox := c.specs[i].Outbox
 				c.mu.Unlock()
-				if refused, err := hats.Emit(spool, hats.Topic{Name: "read", Payload: name + " by a program"}); refused != "" || err != nil {
+				if refused, err := hats.Emit(outbox, hats.Topic{Name: "read", Payload: name + " by a program"}); refused != "" || err != nil {
 					t.Errorf("refused %q, %v", refused, err)
 				}
 			}

@@ -24,8 +24,8 @@ func (p Mismatch) String() string {
 }
 
 // Check returns what is wrong with hats that hand over, in their order.
-func (r Ring) Check() (problems []Mismatch) {
-	if !r.HandsOver() {
+func (r Set) Check() (problems []Mismatch) {
+	if !r.Emits() {
 		return nil
 	}
 	first, ok := r.listener(Topic{Name: Start})
@@ -76,7 +76,7 @@ func (h Hat) publishes() []string {
 }
 
 // reached are the hats that can be woken in a loop that begins with first.
-func (r Ring) reached(first Hat) map[string]bool {
+func (r Set) reached(first Hat) map[string]bool {
 	reached := map[string]bool{}
 	for next := []Hat{first}; len(next) > 0; next = next[1:] {
 		h := next[0]
@@ -106,7 +106,7 @@ type edge struct {
 }
 
 // edges are all ways on which work goes, in the order of the hats.
-func (r Ring) edges() (edges []edge) {
+func (r Set) edges() (edges []edge) {
 	add := func(from, topic string) {
 		e := edge{from: from, topic: topic}
 		for _, h := range r {
@@ -143,7 +143,7 @@ func (h Hat) Together() string {
 }
 
 // about are a hat's facts in a few words.
-func (r Ring) about(h Hat) string {
+func (r Set) about(h Hat) string {
 	var facts []string
 	if h.Description != "" {
 		facts = append(facts, h.Description)
@@ -167,7 +167,7 @@ func (r Ring) about(h Hat) string {
 }
 
 // Text draws which hat wakes which, a line for each topic.
-func (r Ring) Text() string {
+func (r Set) Text() string {
 	var b strings.Builder
 	at := ""
 	for _, e := range r.edges() {

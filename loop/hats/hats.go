@@ -20,7 +20,7 @@ type Hat struct {
 	Aggregate        bool          // it is woken last, with all topics that are for it in one turn
 	ReadOnly         bool          // changes of its runs are undone
 	Timeout          time.Duration // of one run; 0: no limit
-	MayFinish        *bool         // whether its promise ends the loop; nil: see Ring.MayFinish
+	MayFinish        *bool         // whether its promise ends the loop; nil: see Set.MayFinish
 }
 
 // The topics that nobody publishes but the loop itself.
@@ -41,16 +41,16 @@ const (
 	maxRepeats = 2
 )
 
-// Ring is all hats of a loop, in the order of their file.
-type Ring []Hat
+// Set is all hats of a loop, in the order of their file.
+type Set []Hat
 
-// HandsOver says whether hats are chosen by topics: some hat has a trigger.
-func (r Ring) HandsOver() bool {
+// Emits says whether hats are chosen by topics: some hat has a trigger.
+func (r Set) Emits() bool {
 	return slices.ContainsFunc(r, func(h Hat) bool { return len(h.Triggers) > 0 })
 }
 
 // Hat returns the hat of a name.
-func (r Ring) Hat(name string) (Hat, bool) {
+func (r Set) Hat(name string) (Hat, bool) {
 	i := slices.IndexFunc(r, func(h Hat) bool { return h.Name == name })
 	if i < 0 {
 		return Hat{}, false
@@ -60,7 +60,7 @@ func (r Ring) Hat(name string) (Hat, bool) {
 
 // MayFinish says whether a promise of the hat ends the loop. Where no hat says that
 // it may, each may that doesn't say that it may not.
-func (r Ring) MayFinish(h Hat) bool {
+func (r Set) MayFinish(h Hat) bool {
 	if h.MayFinish != nil {
 		return *h.MayFinish
 	}
@@ -69,7 +69,7 @@ func (r Ring) MayFinish(h Hat) bool {
 
 // NotYet says why the promise of a hat doesn't end the loop, after runs with topics, where topics are missing that
 // have to be published first; "" when it does.
-func (r Ring) NotYet(h Hat, missing []string, runs []Ended) string {
+func (r Set) NotYet(h Hat, missing []string, runs []Ended) string {
 	begin := h.Name + " says that all is done, but "
 	switch {
 	case !r.MayFinish(h):
@@ -118,7 +118,7 @@ func matches(pattern, topic string) bool {
 
 // listener returns the hat that a topic wakes: the one that it names, else the
 // first in the order of the file.
-func (r Ring) listener(t Topic) (Hat, bool) {
+func (r Set) listener(t Topic) (Hat, bool) {
 	if h, ok := r.Hat(t.For); ok {
 		return h, true
 	}
@@ -130,7 +130,7 @@ func (r Ring) listener(t Topic) (Hat, bool) {
 }
 
 // IsSideBySide says whether topics of a name are worked on side by side, when several are pending.
-func (r Ring) IsSideBySide(topic string) bool {
+func (r Set) IsSideBySide(topic string) bool {
 	h, _ := r.listener(Topic{Name: topic})
 	return h.Concurrency > 1
 }

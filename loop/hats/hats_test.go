@@ -19,8 +19,8 @@ func yes() *bool { return new(true) }
 func no() *bool  { return new(false) }
 
 // work is planner, builder and reviewer.
-func work() Ring {
-	return Ring{
+func work() Set {
+	return Set{
 		{Name: "planner", Triggers: []string{"loop.start", "build.blocked"}, Publishes: []string{"plan.ready"}, Description: "makes a plan", MaxRuns: 3, MayFinish: no()},
 		{Name: "builder", Triggers: []string{"plan.ready", "review.rejected"}, Publishes: []string{"build.*"}, DefaultPublishes: "build.done"},
 		{Name: "reviewer", Triggers: []string{"build.done"}, Publishes: []string{"review.rejected"}, MayFinish: yes()},
@@ -61,12 +61,12 @@ type step struct {
 
 // Conversations between hats.
 func TestTurns(t *testing.T) {
-	second := Ring{
+	second := Set{
 		{Name: "a", Triggers: []string{"loop.start", "x"}, Publishes: []string{"y"}, MaxRuns: 1},
 		{Name: "b", Triggers: []string{"y", "a.exhausted"}, Publishes: []string{"x"}, MaxRuns: 2},
 	}
 	for name, tt := range map[string]struct {
-		ring  Ring
+		ring  Set
 		steps []step
 		last  string // what is told when no hat is left
 	}{
@@ -146,7 +146,7 @@ func TestTurns(t *testing.T) {
 
 // Two hats that have had all their runs may each stand in for the other: that ends.
 func TestHatsThatStandInForEachOther(t *testing.T) {
-	ring := Ring{
+	ring := Set{
 		{Name: "a", Triggers: []string{"loop.start", "b.exhausted"}, MaxRuns: 1},
 		{Name: "b", Triggers: []string{"a.exhausted"}, MaxRuns: 1},
 		{Name: "c", Triggers: []string{"c.start"}},
@@ -279,7 +279,7 @@ func TestMayFinish(t *testing.T) {
 		"one may":          {[]*bool{yes(), nil}, "[true false]"},
 		"each says it all": {[]*bool{yes(), no()}, "[true false]"},
 	} {
-		ring := Ring{{Name: "a", MayFinish: tt.says[0]}, {Name: "b", MayFinish: tt.says[1]}}
+		ring := Set{{Name: "a", MayFinish: tt.says[0]}, {Name: "b", MayFinish: tt.says[1]}}
 		if got := fmt.Sprint([]bool{ring.MayFinish(ring[0]), ring.MayFinish(ring[1])}); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
@@ -293,19 +293,19 @@ func TestCheck(t *testing.T) {
 	noEnd[2].MayFinish = no()
 	noEnd[1].MayFinish = no()
 	for name, tt := range map[string]struct {
-		ring Ring
+		ring Set
 		want string
 	}{
 		"good":                {work(), ""},
 		"a name in two words": {append(work(), Hat{Name: "code reader", Triggers: []string{"build.done"}}), `the name "code reader" can't stand in a topic; name the hat with letters, digits, dashes and underscores (fatal)`},
-		"no triggers":         {Ring{{Name: "a"}}, ""},
-		"no start":            {Ring{{Name: "a", Triggers: []string{"x"}}}, "no hat is woken by loop.start, so no loop can begin; add it to the triggers of one (fatal)"},
+		"no triggers":         {Set{{Name: "a"}}, ""},
+		"no start":            {Set{{Name: "a", Triggers: []string{"x"}}}, "no hat is woken by loop.start, so no loop can begin; add it to the triggers of one (fatal)"},
 		"broken": {broken, "builder.publishes has build.odd, to which no hat listens; planner gets it\n" +
 			"reviewer.triggers are published by no hat that works, so nothing wakes reviewer\n" +
 			"no hat that is reached may finish, so no promise ends such a loop; set may_finish = true for one"},
 		"no end":    {noEnd, "no hat that is reached may finish, so no promise ends such a loop; set may_finish = true for one"},
 		"by name":   {append(work(), Hat{Name: "d", Publishes: []string{"plan.ready"}}), "d.publishes has no triggers beside it, so only a topic that is for d wakes it"},
-		"exhausted": {Ring{{Name: "a", Triggers: []string{"loop.start"}, MaxRuns: 2}, {Name: "b", Triggers: []string{"a.exhausted"}}}, ""},
+		"exhausted": {Set{{Name: "a", Triggers: []string{"loop.start"}, MaxRuns: 2}, {Name: "b", Triggers: []string{"a.exhausted"}}}, ""},
 	} {
 		var lines []string
 		for _, p := range tt.ring.Check() {
@@ -350,7 +350,7 @@ func TestPatterns(t *testing.T) {
 
 // What a run costs with 50 hats and 10,000 pending topics.
 func BenchmarkTurn(b *testing.B) {
-	var ring Ring
+	var ring Set
 	for i := range 50 {
 		ring = append(ring, Hat{Name: fmt.Sprint("hat", i), Triggers: []string{fmt.Sprint("topic.", i)}, Publishes: []string{"topic.*"}})
 	}
@@ -369,8 +369,8 @@ func BenchmarkTurn(b *testing.B) {
 }
 
 // fan is a hat that shares out files, one that looks at several side by side, and one that sums up.
-func fan() Ring {
-	return Ring{
+func fan() Set {
+	return Set{
 		{Name: "lead", Triggers: []string{"loop.start"}, Publishes: []string{"file", "aside"}},
 		{Name: "reader", Triggers: []string{"file"}, Publishes: []string{"read.*"}, Concurrency: 3},
 		{Name: "sum", Triggers: []string{"read.*"}, Publishes: []string{"summed"}, Aggregate: true},
@@ -395,7 +395,7 @@ func TestSeveralTopicsOfAKindInOneTurn(t *testing.T) {
 		return all
 	}
 	for name, tt := range map[string]struct {
-		change  func(Ring)
+		change  func(Set)
 		pending []Topic
 		turns   []string // each run publishes read.ok with its payload, one with "-" before it fails, and "nothing" nothing
 	}{
@@ -405,7 +405,7 @@ func TestSeveralTopicsOfAKindInOneTurn(t *testing.T) {
 		"what is gathered waits":                 {nil, topics("read.ok: early", "file: a"), []string{"reader a", "sum early a"}},
 		"one that fails is worked on again":      {nil, topics("file: a", "file: -b", "file: c", "file: d"), []string{"reader a -b c", "reader -b d", "reader -b"}},
 		"all say the same":                       {nil, topics("file: a", "file: same", "file: same", "file: same", "file: same"), []string{"reader a same same", "reader same same", "sum a same same same same"}},
-		"no more runs than it may have": {func(r Ring) { r[1].MaxRuns = 2 }, topics("file: a", "file: b", "file: c"),
+		"no more runs than it may have": {func(r Set) { r[1].MaxRuns = 2 }, topics("file: a", "file: b", "file: c"),
 			[]string{"reader a b", "sum a b"}},
 		"nothing comes of them": {nil, topics("file: nothing", "file: nothing"), []string{"reader nothing nothing", "reader nothing"}},
 	} {

@@ -3,7 +3,7 @@ package hats
 import "testing"
 
 func TestNotYet(t *testing.T) {
-	ring := Ring{
+	ring := Set{
 		{Name: "builder", Triggers: []string{Start, "review.rejected"}, Publishes: []string{"build.*", "note"}, DefaultPublishes: "build.done"},
 		{Name: "reviewer", Triggers: []string{"build.done"}, Publishes: []string{"review.rejected", "again", "note"}},
 		{Name: "writer", Triggers: []string{"again"}, MayFinish: new(false)},

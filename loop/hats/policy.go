@@ -9,7 +9,7 @@ import (
 // Policy is what hats that hand over want of a loop: whose run comes next, and what keeps a promise from counting. Where
 // none hands over, its zero value, it wants nothing. It is for one goroutine.
 type Policy struct {
-	Ring      Ring
+	Hats      Set
 	Required  []string // topics without which no promise counts
 	Published []Seen   // by this loop's hats; the stored part may be anybody's
 }
@@ -23,11 +23,11 @@ func (p *Policy) queue(stored Queue) (Queue, []string) {
 
 // Before says why no hat may run; "" when one may.
 func (p *Policy) Before(stored Queue) string {
-	if p.Ring == nil {
+	if p.Hats == nil {
 		return ""
 	}
 	q, _ := p.queue(stored)
-	if _, warnings, ok := p.Ring.Next(&q); !ok {
+	if _, warnings, ok := p.Hats.Next(&q); !ok {
 		return "no hat is left that may run: " + strings.Join(warnings, "; ")
 	}
 	return ""
@@ -36,7 +36,7 @@ func (p *Policy) Before(stored Queue) string {
 // Take takes the turn of the coming run out of the queue, and warns of what is in it.
 func (p *Policy) Take(stored Queue) (left Queue, turn Turn, warnings []string) {
 	left, problems := p.queue(stored)
-	turn, warnings, _ = p.Ring.Next(&left)
+	turn, warnings, _ = p.Hats.Next(&left)
 	for _, why := range problems {
 		warnings = append(warnings, why+"; it is left out")
 	}
@@ -45,12 +45,12 @@ func (p *Policy) Take(stored Queue) (left Queue, turn Turn, warnings []string) {
 
 // After counts how many topics are handed over that runs of a hat published.
 func (p *Policy) After(stored Queue, h Hat, runs []Ended) int {
-	if p.Ring == nil {
+	if p.Hats == nil {
 		return 0
 	}
 	q, _ := p.queue(stored)
 	published := slices.DeleteFunc(slices.Clone(runs), func(run Ended) bool { return len(run.Published) == 0 })
-	handed, _ := p.Ring.Done(&q, h, published...)
+	handed, _ := p.Hats.Done(&q, h, published...)
 	return len(handed)
 }
 
@@ -65,8 +65,8 @@ type Settled struct {
 // Settle puts what runs of a hat published into the queue. Stored says that this is stored.
 func (p *Policy) Settle(stored Queue, h Hat, runs []Ended) (s Settled) {
 	s.Queue, _ = p.queue(stored)
-	s.Handed, s.Warnings = p.Ring.Done(&s.Queue, h, runs...)
-	s.NotYet = p.Ring.NotYet(h, s.Missing(p.Required), runs)
+	s.Handed, s.Warnings = p.Hats.Done(&s.Queue, h, runs...)
+	s.NotYet = p.Hats.NotYet(h, s.Missing(p.Required), runs)
 	return s
 }
 
@@ -77,7 +77,7 @@ func (p *Policy) Stored(s *Settled, h Hat, runs []Ended, failed error) {
 		p.Published = s.Seen
 		return
 	}
-	*s = Settled{NotYet: p.Ring.NotYet(h, nil, runs)}
+	*s = Settled{NotYet: p.Hats.NotYet(h, nil, runs)}
 	if s.NotYet == "" && len(p.Required) > 0 {
 		s.NotYet = fmt.Sprintf("%s says that all is done, but the topics that it published can't be read: %v", h.Name, failed)
 	}

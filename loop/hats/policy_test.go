@@ -10,7 +10,7 @@ import (
 
 // pair are a builder, who is woken first, and a tester.
 func pair() *Policy {
-	return &Policy{Ring: Ring{
+	return &Policy{Hats: Set{
 		{Name: "builder", Triggers: []string{Start, "test.failed"}, Publishes: []string{"build.*"}, MaxRuns: 2},
 		{Name: "tester", Triggers: []string{"build.done"}, Publishes: []string{"test.*"}},
 	}}
@@ -91,7 +91,7 @@ func TestWhatRunsOfAHatComeTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, stored := pair(), Queue{Pending: []Topic{{Name: "build.done"}}}
 			p.Required = tt.required
-			tester := p.Ring[1]
+			tester := p.Hats[1]
 			tt.run[0].For = stored.Pending
 			if n := p.After(stored, tester, tt.run); !tt.failed && n != len(strings.Fields(tt.handed)) {
 				t.Errorf("%d are to be handed over", n)
@@ -121,8 +121,8 @@ func TestWhatIsStoredSaysNothingOfWhatWasPublished(t *testing.T) {
 	p, stored := pair(), Queue{}
 	var handed []string
 	for range maxRepeats + 1 {
-		came := p.Settle(stored, p.Ring[1], published("test.failed"))
-		p.Stored(&came, p.Ring[1], nil, nil)
+		came := p.Settle(stored, p.Hats[1], published("test.failed"))
+		p.Stored(&came, p.Hats[1], nil, nil)
 		handed = append(handed, fmt.Sprint(len(came.Handed)))
 	}
 	if got := strings.Join(handed, " "); got != "1 1 0" {

@@ -67,7 +67,7 @@ func NewQueue() Queue { return Queue{Pending: []Topic{{Name: Start}}} }
 
 // Next returns the hat whose turn it is. The topics that woke it stay pending until Done: a killed hat goes on with
 // them. warnings are about topics that no hat takes. ok is false when no hat is left that may run.
-func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
+func (r Set) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 	if len(q.Pending) == 0 {
 		q.Pending = []Topic{{Name: Start}}
 	}
@@ -100,13 +100,13 @@ func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 }
 
 // isGathered says whether a topic waits until nothing else is pending.
-func (r Ring) isGathered(t Topic) bool {
+func (r Set) isGathered(t Topic) bool {
 	h, _ := r.listener(t)
 	return h.Aggregate
 }
 
 // besides returns the later topics that a hat, which has had some runs, takes in one turn with a topic.
-func (r Ring) besides(first Topic, h Hat, runs int, later []Topic) (topics []Topic) {
+func (r Set) besides(first Topic, h Hat, runs int, later []Topic) (topics []Topic) {
 	most := h.Concurrency - 1
 	if h.Aggregate {
 		most = len(later)
@@ -124,7 +124,7 @@ func (r Ring) besides(first Topic, h Hat, runs int, later []Topic) (topics []Top
 
 // Done takes note of a turn of a hat, by its runs that ended well. It returns what of their topics is
 // handed over, and why the rest isn't. The topics of other runs stay pending.
-func (r Ring) Done(q *Queue, h Hat, runs ...Ended) (handed []Topic, warnings []string) {
+func (r Set) Done(q *Queue, h Hat, runs ...Ended) (handed []Topic, warnings []string) {
 	if q.Runs == nil {
 		q.Runs = map[string]int{}
 	}
@@ -149,7 +149,7 @@ func (r Ring) Done(q *Queue, h Hat, runs ...Ended) (handed []Topic, warnings []s
 }
 
 // accept returns the topics of a run that are handed over. before are the topics of runs beside it.
-func (r Ring) accept(q *Queue, h Hat, published, before []Topic) (handed []Topic, warnings []string) {
+func (r Set) accept(q *Queue, h Hat, published, before []Topic) (handed []Topic, warnings []string) {
 	if len(published) == 0 && h.DefaultPublishes != "" {
 		published = []Topic{{Name: h.DefaultPublishes}}
 	}
@@ -189,7 +189,7 @@ func (q *Queue) cut() int {
 }
 
 // refuse says why a topic isn't handed over, by the topic itself where the queue is empty; "" when it is.
-func (r Ring) refuse(q *Queue, h Hat, t Topic) string {
+func (r Set) refuse(q *Queue, h Hat, t Topic) string {
 	if why := CheckTopic(t.Name); why != "" {
 		return fmt.Sprintf("%s published a topic that %s", h.Name, why)
 	}

@@ -41,7 +41,7 @@ func (r Resolver) letAsk(ctx context.Context, cfg *setup.Config) (err error) {
 			err = why
 		}
 	}
-	if !cfg.Roles.HandsOver() { // else its hats do all
+	if !cfg.Roles.HatsEmit() { // else its hats do all
 		asking(&cfg.Backend, cfg.Args, "")
 	}
 	for who, role := range cfg.Others() {

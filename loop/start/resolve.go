@@ -281,8 +281,8 @@ func first(inStart, inEditor bool, other config.Source) config.Source {
 // that can't be done, they must be named again.
 func Remember(files config.Files, cfg setup.Config, loopID string) {
 	files.RememberLoop(loopID, cfg.Verification.Check, cmp.Or(cfg.Verification.ReviewerMark, cfg.Verification.Reviewer.Mark()))
-	if cfg.OfferWalls {
-		files.RememberOffer(offerOfWalls)
+	if cfg.OfferSandbox {
+		files.RememberOffer(offerOfSandbox)
 	}
 	if IsPath(cfg.Backend.Name) || len(cfg.Args) > 0 {
 		files.RememberRun(cfg.Backend.Name, cfg.Args)

@@ -21,7 +21,7 @@ const maxInstructions = 64 << 10
 // one and each hat has its own, it is that of the first hat.
 func (r Resolver) base(ctx context.Context) (chosen, error) {
 	own, named := r.Settings.Hats, r.Start.Over(r.Editor).Agent
-	if ring := r.Settings.Ring(); ring.HandsOver() && named.Name == "" && named.Hat == "" && r.Settings.Backend == config.Auto &&
+	if ring := r.Settings.HatSet(); ring.Emits() && named.Name == "" && named.Hat == "" && r.Settings.Backend == config.Auto &&
 		!slices.ContainsFunc(ring, func(h hats.Hat) bool { return own[h.Name].Backend == "" && own[h.Name].Command == "" }) {
 		queue := hats.NewQueue()
 		first, _, _ := ring.Next(&queue)
@@ -85,11 +85,11 @@ func (r Resolver) hatOn(h hats.Hat, on, base chosen, own []string) (made setup.R
 // hats are the roles of the hats that hand work over to each other, or of the one that a start
 // chose. A hat that names no backend wears base.
 func (r Resolver) hats(ctx context.Context, base chosen, own []string) (roles []setup.Role, err error) {
-	ring := r.Settings.Ring()
+	ring := r.Settings.HatSet()
 	if hat, ok := ring.Hat(base.hat); ok {
 		hat.Triggers = nil // it was called by its name
-		ring = hats.Ring{hat}
-	} else if !ring.HandsOver() {
+		ring = hats.Set{hat}
+	} else if !ring.Emits() {
 		return nil, nil
 	}
 	for _, p := range ring.Check() {

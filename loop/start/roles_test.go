@@ -58,7 +58,7 @@ func TestWhoWearsWhichHat(t *testing.T) {
 		if got := rolesOf(cfg); got != tt.want || cfg.Backend.Name != tt.base {
 			t.Errorf("%s: %s, on %s", name, got, cfg.Backend.Name)
 		}
-		if isRing := len(cfg.Roles.Hats) > 1; cfg.Roles.HandsOver() != isRing {
+		if isRing := len(cfg.Roles.Hats) > 1; cfg.Roles.HatsEmit() != isRing {
 			t.Errorf("%s: hands over: %v", name, !isRing)
 		}
 	}

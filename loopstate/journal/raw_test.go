@@ -70,7 +70,7 @@ func TestLinesAreTheFile(t *testing.T) {
 			break
 		}
 	}
-	var told Told
+	var told Backlog
 	told.Add(all, log.End(), false)
 	var got Page
 	for told.Len() > 0 {

@@ -83,7 +83,7 @@ var turnReasons = map[loop.StopReason]string{
 
 // errorOf is why nothing was done, with the protocol's code.
 func errorOf(err error) *rpc.Error {
-	code, known := rpc.CodeInternal, service.Told(err)
+	code, known := rpc.CodeInternal, service.FailureOf(err)
 	switch {
 	case known == nil:
 	case known.Key != "":

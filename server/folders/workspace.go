@@ -324,7 +324,7 @@ func (w *Workspace) Statuses() []wire.LoopStatus {
 			loops = append(loops, status)
 		}
 	}
-	wire.TellApart(loops)
+	wire.Disambiguate(loops)
 	return loops
 }
 

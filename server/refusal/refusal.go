@@ -45,7 +45,7 @@ func Of(err error) error {
 	if known, ok := errors.AsType[*rpc.Error](err); ok {
 		return known
 	}
-	switch f := service.Told(err); {
+	switch f := service.FailureOf(err); {
 	case f == nil && errors.Is(err, context.Canceled):
 		return err
 	case f == nil:

@@ -442,7 +442,7 @@ var errNoLoop = errors.New("no loop has begun")
 // refused says why a loop didn't start. Where something else can be done its user is asked. Only the safest is offered.
 func (s *Session) refused(err error, command string, instead func(wire.Remedy)) {
 	fail := func() { s.endTurn(Outcome{Err: err}) }
-	known := service.Told(err)
+	known := service.FailureOf(err)
 	if known == nil {
 		fail()
 		return

@@ -144,7 +144,7 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 		}
 		add("Permissions", may)
 		add("Hooks", p.hooks())
-		add("Walls", p.from(wire.WallsText(cfg.Sandbox), "sandbox"))
+		add("Walls", p.from(wire.SandboxText(cfg.Sandbox), "sandbox"))
 		p.addRoles(add)
 	}
 	if cfg.Backend.Prompt == backends.PromptLive {
@@ -178,7 +178,7 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 func (p preview) addRoles(add func(label, text string)) {
 	cfg := p.cfg
 	roles := slices.Concat(cfg.Roles.Steps...)
-	if cfg.Roles.HandsOver() {
+	if cfg.Roles.HatsEmit() {
 		var names []string
 		for _, r := range cfg.Roles.Hats {
 			names = append(names, wire.OneLine(r.Name+" ("+wire.JoinFacts(filepath.Base(r.Backend.Name), r.Together())+")"))

@@ -106,7 +106,7 @@ type HatInfo struct {
 // HatsOf tells of the hats of a folder.
 func HatsOf(s config.Settings) HatsResult {
 	r := HatsResult{Hats: []HatInfo{}}
-	for _, h := range s.Ring() {
+	for _, h := range s.HatSet() {
 		r.Hats = append(r.Hats, HatInfo{h.Name, wire.OneLine(h.Description)})
 	}
 	return r

@@ -23,7 +23,7 @@ type agentRun struct {
 	role     setup.Role
 	slot     setup.Slot
 	run      setup.Run
-	spool    string // where its programs publish topics, "" for none
+	outbox   string // where its programs publish topics, "" for none
 	prompt   string // its prompt, with all additions
 
 	steering.Listener
@@ -114,8 +114,8 @@ func (m *agentRun) open(spec *backends.Spec, sync func(func())) error {
 		spec.Scope = scope
 		sync(func() { m.scope = scope; c.tellLeft() }) // its mark is known before anything bears it
 	}
-	m.spool = c.Config.Roles.Ring().OpenSpool(spec.Scope.TempDir, m.role.Hat)
-	if spec.Spool = m.spool; m.spool != "" {
+	m.outbox = c.Config.Roles.HatSet().OpenOutbox(spec.Scope.TempDir, m.role.Hat)
+	if spec.Outbox = m.outbox; m.outbox != "" {
 		m.run.Emit = m.config().EmitCommand(spec.Scope.TempDir)
 	}
 	if c.Solo {
@@ -138,7 +138,7 @@ func (m *agentRun) endedBy(exit backends.Exit) {
 	m.working, m.usage = false, exit.Result.Usage
 	m.of.x.Left(&m.Listener)
 	m.Report = judge.Assess(exit, "", m.completion(), time.Now())
-	m.TakeTopics(m.run.Turn.Topics, m.completion(), m.spool)
+	m.TakeTopics(m.run.Turn.Topics, m.completion(), m.outbox)
 }
 
 // config is by which it is run.

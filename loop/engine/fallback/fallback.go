@@ -58,7 +58,7 @@ func New(cfg *setup.Config) Policy {
 // says so once: a user who resumes asks all the same. The zero time is now.
 func (p *Policy) Before(now time.Time) (until time.Time, why string) {
 	until = p.cfg.Accounts.Until(p.cfg.Account(), now)
-	if p.cfg.Roles.HandsOver() || !until.After(p.asked) {
+	if p.cfg.Roles.HatsEmit() || !until.After(p.asked) {
 		return time.Time{}, ""
 	}
 	p.asked = until

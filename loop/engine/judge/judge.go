@@ -336,14 +336,14 @@ func UsedBy(s loopstate.State) Spent {
 	return used
 }
 
-// TakeTopics takes down what a run for some topics has published, in its messages and by its spool.
-func (r *Report) TakeTopics(of []hats.Topic, completion promises.Completion, spool string) {
+// TakeTopics takes down what a run for some topics has published, in its messages and by its outbox.
+func (r *Report) TakeTopics(of []hats.Topic, completion promises.Completion, outbox string) {
 	var topics []hats.Topic
 	said, misses := completion.Topics(r.Exit.Result)
 	for _, t := range said {
 		topics = append(topics, hats.Topic{Name: t.Topic, For: t.Target, Payload: t.Payload})
 	}
-	topics, r.TopicMisses = hats.TakeSpool(spool, topics), misses
+	topics, r.TopicMisses = hats.TakeOutbox(outbox, topics), misses
 	if r.Outcome == loop.OutcomeOK {
 		r.Ended = []hats.Ended{{For: of, Published: topics}}
 	}

@@ -47,7 +47,7 @@ type Run struct {
 
 // roleOf tells an agent which hat it wears, why, and what it may publish.
 func (c Config) roleOf(turn hats.Turn, emit string) string {
-	h, ring := turn.Hat, c.Roles.Ring()
+	h, ring := turn.Hat, c.Roles.HatSet()
 	if ring == nil && h.Instructions == "" && !h.ReadOnly && h.Timeout == 0 {
 		return ""
 	}

@@ -47,8 +47,8 @@ type Config struct {
 	// SetUp says that commands will prepare the folder before the loop begins: they may
 	// bring what isn't there yet.
 	SetUp bool
-	// OfferWalls has the user told, when the loop begins, that there could be walls.
-	OfferWalls bool
+	// OfferSandbox has the user told, when the loop begins, that there could be walls.
+	OfferSandbox bool
 	// Continue goes on with the loop that the state file describes, or, where there is none, with the one that the
 	// registry says ended last in the folder. Prompt, promise, limits and, unless it is given, the model come from
 	// there, then Change. Programs don't: anybody can write such a file.
@@ -154,7 +154,7 @@ func (c Config) NewState(id string, now time.Time) loopstate.State {
 	if c.Promise != "" {
 		s.Promise = &c.Promise
 	}
-	if c.Roles.Ring() != nil {
+	if c.Roles.HatSet() != nil {
 		s.Queue = hats.NewQueue()
 	}
 	c.Describe(&s)
@@ -185,8 +185,8 @@ func (c Config) Describe(s *loopstate.State) {
 	}
 }
 
-// WallsOffer is said once in a user's life.
-const WallsOffer = "this agent may write and read whatever you may; a sandbox keeps it in the loop's folder and hides " +
+// SandboxOffer is said once in a user's life.
+const SandboxOffer = "this agent may write and read whatever you may; a sandbox keeps it in the loop's folder and hides " +
 	"your keys (said this once, see docs/SANDBOX.md)"
 
 // GateCall is a gate as the tool that runs.

@@ -58,7 +58,7 @@ func (c Config) uncounted() (names []string) {
 			names = append(names, name)
 		}
 	}
-	if len(c.Roles.Steps) == 0 && !c.Roles.HandsOver() {
+	if len(c.Roles.Steps) == 0 && !c.Roles.HatsEmit() {
 		add(c.Backend)
 	}
 	for _, r := range c.Others() {

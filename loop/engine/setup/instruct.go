@@ -86,7 +86,7 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 		return nil, "", err
 	}
 	var turn hats.Turn
-	if ring := c.Roles.Ring(); ring != nil {
+	if ring := c.Roles.HatSet(); ring != nil {
 		queue := hats.NewQueue()
 		turn, _, _ = ring.Next(&queue)
 		c = c.WithHat(turn.Hat.Name)

@@ -165,7 +165,7 @@ func (c *Config) checkPlan() error {
 		return fmt.Errorf("nothing can be done of the plan: %w", p.Why())
 	}
 	for _, it := range p.Agents() {
-		if c.Roles.HandsOver() || len(c.Roles.Steps) > 0 {
+		if c.Roles.HatsEmit() || len(c.Roles.Steps) > 0 {
 			return fmt.Errorf("%s:%d: (agent: %s): hats that hand over, and agents in steps, take turns by themselves", p.Name, it.Line, it.Agent)
 		}
 	}
@@ -186,7 +186,7 @@ func (c *Config) checkWorkers() error {
 		return nil
 	case c.Said.Plan == "":
 		return refuse("workers do tasks of a plan, and there is none", "name one with --plan")
-	case len(c.Roles.Steps) > 0 || c.Roles.HandsOver():
+	case len(c.Roles.Steps) > 0 || c.Roles.HatsEmit():
 		return refuse("hats that hand over, and agents in steps, take turns by themselves", "leave those out")
 	case c.Storage.Changes.Keep == 0:
 		return refuse("each works in a checkout of a snapshot, and there are none (changes.keep is 0)", "set changes.keep otherwise")

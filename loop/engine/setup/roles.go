@@ -22,20 +22,20 @@ type Fallback struct {
 	On    []string // what it stands in for: settings.OnRateLimit and others; nil: anything
 }
 
-// Ring is the hats of a loop that hand over; nil where none do.
-func (r Roles) Ring() hats.Ring {
-	ring := make(hats.Ring, len(r.Hats))
+// HatSet is the hats of a loop that hand over; nil where none do.
+func (r Roles) HatSet() hats.Set {
+	set := make(hats.Set, len(r.Hats))
 	for i, one := range r.Hats {
-		ring[i] = one.Hat
+		set[i] = one.Hat
 	}
-	if !ring.HandsOver() {
+	if !set.Emits() {
 		return nil
 	}
-	return ring
+	return set
 }
 
-// HandsOver says whether the loop's hats hand work over to each other.
-func (r Roles) HandsOver() bool { return r.Ring() != nil }
+// HatsEmit says whether the loop's hats hand work over to each other.
+func (r Roles) HatsEmit() bool { return r.HatSet() != nil }
 
 // CheckReading says which hat is to read only where nothing tells what it changes.
 func (c Config) CheckReading() error {

@@ -29,7 +29,7 @@ const (
 
 // check says what is wrong with the steps of an iteration.
 func (r Roles) check() error {
-	if len(r.Steps) > 0 && r.HandsOver() {
+	if len(r.Steps) > 0 && r.HatsEmit() {
 		return errors.New("hats that hand over and steps exclude each other: take out the hats' triggers, or the steps")
 	}
 	for i, step := range r.Steps {
@@ -159,7 +159,7 @@ func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string)
 	case !at.Alone && !c.isQuiet():
 		parts = append(parts, "Other agents work in the same folder at the same time.")
 	}
-	if c.Roles.HandsOver() {
+	if c.Roles.HatsEmit() {
 		parts = append(parts, c.roleOf(run.Turn, run.Emit))
 		return c.Hand(run, append(parts, saidTo(run)...))
 	}

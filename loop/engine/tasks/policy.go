@@ -110,9 +110,9 @@ func (p *Policy) Take(h Host, run *setup.Run) {
 	run.TaskText = plan.TextOf(batch)
 	for _, it := range batch {
 		switch role, ok := c.Roles.Named(it.Agent); {
-		case ok && !c.Roles.HandsOver() && len(batch) == 1:
+		case ok && !c.Roles.HatsEmit() && len(batch) == 1:
 			run.Turn.Hat = role.Hat
-		case (!ok || c.Roles.HandsOver()) && it.Agent != "":
+		case (!ok || c.Roles.HatsEmit()) && it.Agent != "":
 			h.Warn(fmt.Sprintf("the task %q is for the agent %s, which this loop doesn't have: its own does it", it.Text, it.Agent))
 		}
 	}

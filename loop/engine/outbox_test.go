@@ -13,7 +13,7 @@ import (
 func emits(r *rig, i int, last run, topics ...hats.Topic) run {
 	last.during = func() {
 		for _, topic := range topics {
-			refused, err := hats.Emit(r.agents.specs[i].Spool, topic)
+			refused, err := hats.Emit(r.agents.specs[i].Outbox, topic)
 			if isRefused := refused != ""; err != nil || isRefused != (topic.Name == "x.y") {
 				r.t.Errorf("%s: refused %q, %v", topic.Name, refused, err)
 			}

@@ -11,16 +11,16 @@ import (
 // sandboxed says of a loop that there are walls around its agents.
 const sandboxed = "sandboxed"
 
-func wallsText(engine string) string {
+func sandboxText(engine string) string {
 	if engine == "" {
 		return ""
 	}
 	return sandboxed
 }
 
-// WallsText says which walls a start would put up: "workspace, by bubblewrap; the network is on,
+// SandboxText says which sandbox a start would set up: "workspace, by bubblewrap; the network is on,
 // off for the verification; may write ~/.cache/go-build".
-func WallsText(s sandbox.Spec) string {
+func SandboxText(s sandbox.Spec) string {
 	if !s.IsOn() {
 		return "none: the agent may write and read what you may"
 	}
@@ -44,8 +44,8 @@ func WallsText(s sandbox.Spec) string {
 	return Sentence(text)
 }
 
-// wallsRow is what a table says of a loop's walls.
-func wallsRow(engine string) string {
+// sandboxRow is a table's text of a loop's sandbox.
+func sandboxRow(engine string) string {
 	if engine == "" {
 		return ""
 	}
@@ -60,7 +60,7 @@ func withoutDocs(text string) string { return ourDocs.ReplaceAllString(text, "")
 
 // classOfWarning returns the class of a warning: an offer, where nobody has done anything wrong, is info.
 func classOfWarning(e loop.Warning) Class {
-	if e.Offer.Walls {
+	if e.Offer.Sandbox {
 		return ClassInfo
 	}
 	return ClassWarning

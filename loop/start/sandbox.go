@@ -19,17 +19,17 @@ func (r Resolver) wall(ctx context.Context, cfg *setup.Config, from config.Sourc
 	}
 	ctx = backends.ForLoop(ctx, cfg.Sandbox, r.Settings.Files.Folder)
 	if r.Was == nil {
-		r.offerWalls(ctx, cfg, from)
+		r.offerSandbox(ctx, cfg, from)
 	}
 	return ctx
 }
 
-// offerOfWalls is what config remembers that it was made.
-const offerOfWalls = "sandbox"
+// offerOfSandbox is what config remembers that it was made.
+const offerOfSandbox = "sandbox"
 
-// offerWalls has the user told of walls at their first start, if nobody has said anything of
+// offerSandbox has the user told of the sandbox at their first start, if nobody has said anything of
 // them yet, and they work here.
-func (r Resolver) offerWalls(ctx context.Context, cfg *setup.Config, from config.Source) {
-	cfg.OfferWalls = r.Attended && from == config.FromDefault && !cfg.Sandbox.IsOn() &&
-		!r.Settings.Files.WasOffered(offerOfWalls) && sandbox.Check(ctx, cfg.Sandbox.EngineOf()) == nil
+func (r Resolver) offerSandbox(ctx context.Context, cfg *setup.Config, from config.Source) {
+	cfg.OfferSandbox = r.Attended && from == config.FromDefault && !cfg.Sandbox.IsOn() &&
+		!r.Settings.Files.WasOffered(offerOfSandbox) && sandbox.Check(ctx, cfg.Sandbox.EngineOf()) == nil
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// obeyed are files and folders that a program of the user's obeys as soon as it is started in a folder, or opened on
+// toolConfig has the files and folders that a program of the user's obeys as soon as it is started in a folder, or opened on
 // it, outside. Existing ones in the loop's folder are read-only. New ones, and changed ones elsewhere, are told.
-var obeyed = []struct {
+var toolConfig = []struct {
 	by    string
 	names []string // with * for any rest of a name
 }{
@@ -25,17 +25,17 @@ var obeyed = []struct {
 		".config/mise.toml", ".config/mise", ".autoenv.zsh", ".autoenv"}},
 }
 
-// obeyedNames are all of them.
-func obeyedNames() (names []string) {
-	for _, o := range obeyed {
+// toolConfigNames are all of them.
+func toolConfigNames() (names []string) {
+	for _, o := range toolConfig {
 		names = append(names, o.names...)
 	}
 	return names
 }
 
 // guarded lists those in the folder, whether they are there or could come. A pattern stands for what is there.
-func (w *plot) guarded() (paths []string) {
-	for _, name := range obeyedNames() {
+func (w *site) guarded() (paths []string) {
+	for _, name := range toolConfigNames() {
 		if path := filepath.Join(w.folder, name); !strings.Contains(name, "*") {
 			paths = append(paths, path)
 		} else {
@@ -45,10 +45,10 @@ func (w *plot) guarded() (paths []string) {
 	return paths
 }
 
-// isObeyed says whether a path ends in one of the names, or is in a folder that is one.
-func isObeyed(path string) bool {
+// isToolConfig says whether a path ends in one of the names, or is in a folder that is one.
+func isToolConfig(path string) bool {
 	parts := strings.Split(filepath.ToSlash(path), "/")
-	return slices.ContainsFunc(obeyedNames(), func(name string) bool {
+	return slices.ContainsFunc(toolConfigNames(), func(name string) bool {
 		n := strings.Count(name, "/") + 1
 		for end := n; end <= len(parts); end++ {
 			if ok, _ := filepath.Match(name, strings.Join(parts[end-n:end], "/")); ok {

@@ -22,8 +22,8 @@ var (
 		`|<privateKey>.*?</privateKey>|<username>.*?</username>|<properties>.*?</properties>|<!--.*?-->`)
 )
 
-// plain is a file of settings without the lines that may have logins, and what these go on with.
-func plain(content []byte) []byte {
+// stripLogins returns a file of settings without the lines that may have logins, and their continuations.
+func stripLogins(content []byte) []byte {
 	if bytes.HasPrefix(bytes.TrimLeft(content, "\ufeff \t\r\n"), []byte("<")) {
 		content = inXML().ReplaceAll(content, nil)
 	}
@@ -52,8 +52,8 @@ func mayBeLogin(line string) bool {
 			func(word string) bool { return digit().MatchString(word) && letter().MatchString(word) })
 }
 
-// isPlain says whether a file of settings has no logins.
-func isPlain(path string) bool {
+// isWithoutLogins says whether a file of settings has no logins.
+func isWithoutLogins(path string) bool {
 	content, err := readBounded(path, maxPlain)
-	return err == nil && bytes.Equal(content, plain(content))
+	return err == nil && bytes.Equal(content, stripLogins(content))
 }

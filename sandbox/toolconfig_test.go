@@ -12,7 +12,7 @@ func TestTheDocumentSaysOfEachWhatBecomesOfIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range obeyed {
+	for _, o := range toolConfig {
 		if row := "| " + o.by + ": `" + strings.Join(o.names, "`, `") + "` | read-only |"; !strings.Contains(string(page), row) {
 			t.Errorf("there is no row %s", row)
 		}
@@ -24,7 +24,7 @@ func TestWhatIsObeyedBelow(t *testing.T) {
 		".envrc": true, "a/b/.envrc": true, "a/.vscode": true, "a/.vscode/tasks.json": true, ".claude/settings.local.json": true, "x/.claude/hooks/a": true,
 		"all.code-workspace": true, "mise.local.toml": true, ".claude": false, ".claude/agents/a.md": false, "settings.json": false, "envrc": false, "src/mise.go": false,
 	} {
-		if got := isObeyed(path); got != want {
+		if got := isToolConfig(path); got != want {
 			t.Errorf("%s: %t", path, got)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Told are lines that another process has passed on and nobody has read yet. The zero value has none. It is for
+// Backlog has lines that another process has passed on and nobody has read yet. The zero value has none. It is for
 // one goroutine.
-type Told struct {
+type Backlog struct {
 	parts []part // without what couldn't be kept between them
 	size  int
 	end   string // behind them, as it was told
@@ -22,7 +22,7 @@ type part struct {
 }
 
 // Add adds lines that end at a cursor. lost: some before them couldn't be kept. Their memory stays the caller's.
-func (t *Told) Add(lines []byte, end string, lost bool) {
+func (t *Backlog) Add(lines []byte, end string, lost bool) {
 	t.end = end
 	c, ok := splitCursor(end)
 	if !ok || len(lines) == 0 {
@@ -37,13 +37,13 @@ func (t *Told) Add(lines []byte, end string, lost bool) {
 }
 
 // Len is how many bytes wait.
-func (t *Told) Len() int { return t.size }
+func (t *Backlog) Len() int { return t.size }
 
 // End is the cursor behind all that was told.
-func (t *Told) End() string { return t.end }
+func (t *Backlog) End() string { return t.end }
 
 // Next takes off what comes next. after is the cursor before it.
-func (t *Told) Next(o Options) (page Page, after string) {
+func (t *Backlog) Next(o Options) (page Page, after string) {
 	if len(t.parts) == 0 {
 		return Page{Cursor: t.end}, t.end
 	}
