@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { ExtensionAPI } from '@earendil-works/pi-coding-agent';
 import type { AutocompleteItem } from '@earendil-works/pi-tui';
 import type { Ralph, Result, Shown } from './ralph.ts';
-import { type Answer, type Command, commands, type Loop, type Question } from './wire.ts';
+import { type Answer, type Command, type Loop, type Name, type Question } from './wire.ts';
 
 interface SlashCommand {
   description: string;
@@ -23,7 +23,7 @@ const all: Record<string, SlashCommand> = {
     run: start,
     complete: (ralph, typed) => completeFlags(ralph, 'start-text', typed),
   },
-  'cancel-ralph': { description: 'End the loop and all that it started', run: (ralph) => run(ralph, commands.cancel) },
+  'cancel-ralph': { description: 'End the loop and all that it started', run: (ralph) => run(ralph, 'ralph.loop.cancel') },
   'ralph-status': { description: 'How the loop stands', run: status },
   'ralph-steer': { description: 'Tell the agents something; --once one run, --forget N takes it back', run: steer },
   'ralph-answer': {
@@ -31,9 +31,9 @@ const all: Record<string, SlashCommand> = {
     run: answer,
     complete: completeAnswer,
   },
-  'ralph-next': { description: 'End this run and begin the next', run: (ralph) => run(ralph, commands.next) },
-  'ralph-detach': { description: 'Let the loop go on without pi', run: (ralph) => run(ralph, commands.detach) },
-  'ralph-pause': { description: 'Finish this run and wait', run: (ralph) => run(ralph, commands.pause) },
+  'ralph-next': { description: 'End this run and begin the next', run: (ralph) => run(ralph, 'ralph.loop.next') },
+  'ralph-detach': { description: 'Let the loop go on without pi', run: (ralph) => run(ralph, 'ralph.loop.detach') },
+  'ralph-pause': { description: 'Finish this run and wait', run: (ralph) => run(ralph, 'ralph.loop.pause') },
   'ralph-resume': {
     description: 'Go on, also with other limits: 80, $5, 2h',
     run: resume,
@@ -41,19 +41,19 @@ const all: Record<string, SlashCommand> = {
   },
   'ralph-update': {
     description: 'Change limits or the promise at once: 80, +10, $5, --completion-promise DONE',
-    run: (ralph, text) => run(ralph, commands.update, { text }),
+    run: (ralph, text) => run(ralph, 'ralph.loop.update', { text }),
     complete: (ralph, typed) => completeFlags(ralph, 'limits-text', typed),
   },
   'ralph-changes': { description: 'What the loop changed, or one iteration: 3', run: changes, complete: completeIterations },
   'ralph-land': {
     description: 'Bring what the loop did in its worktree to your branch: --squash, --rebase, -m TEXT, --discard',
-    run: (ralph, text) => ralph.run(commands.land, { folder: ralph.folder, text }),
+    run: (ralph, text) => ralph.run('ralph.loop.land', { folder: ralph.folder, text }),
   },
   'ralph-undo': { description: 'Take back what the loop changed, or one iteration: 3; since 3', run: undo, complete: completeIterations },
-  'ralph-redo': { description: 'Make the changes again that the last undo took back', run: (ralph) => takeBack(ralph, commands.redo, {}) },
+  'ralph-redo': { description: 'Make the changes again that the last undo took back', run: (ralph) => takeBack(ralph, 'ralph.loop.redo', {}) },
   'ralph-help': {
     description: 'These commands; all: how loops work, and all flags',
-    run: async (ralph, which) => which === wholeLoop ? ralph.run(commands.help, {}) : ralph.tell({ text: 'help', class: 'info', markdown: listOfCommands() }),
+    run: async (ralph, which) => which === wholeLoop ? ralph.run('ralph.help', {}) : ralph.tell({ text: 'help', class: 'info', markdown: listOfCommands() }),
   },
 };
 
@@ -94,7 +94,7 @@ export function commandIn(text: string): { run: SlashCommand['run']; rest: strin
 }
 
 /** Runs a command about the session's loop. */
-async function run(ralph: Ralph, command: string, argument: Record<string, unknown> = {}): Promise<void> {
+async function run(ralph: Ralph, command: Name, argument: Record<string, unknown> = {}): Promise<void> {
   await ralph.run(command, { ...await ralph.target(), ...argument });
 }
 
@@ -102,11 +102,11 @@ async function run(ralph: Ralph, command: string, argument: Record<string, unkno
 async function start(ralph: Ralph, text: string): Promise<void> {
   const { model } = ralph.ctx;
   const host = { backend: 'pi', ...model && { model: `${model.provider}/${model.id}` } };
-  await ralph.run(commands.start, { folder: ralph.folder, text, settings: { host } });
+  await ralph.run('ralph.loop.start', { folder: ralph.folder, text, settings: { host } });
 }
 
 async function steer(ralph: Ralph, text: string): Promise<void> {
-  await run(ralph, commands.steer, { text });
+  await run(ralph, 'ralph.loop.steer', { text });
 }
 
 /** The question that has waited longest here. */
@@ -121,14 +121,14 @@ async function answer(ralph: Ralph, typed: string): Promise<void> {
     if (question) ralph.questions.isExpected = true;
   }
   const [, word = '', words = ''] = /^(\S*)\s*([\s\S]*)$/.exec(typed) ?? [];
-  const known = question?.offers.some((offer) => offer.arguments?.[0]?.answer === word);
+  const known = question?.offers?.some((offer) => (offer.arguments?.[0] as Answer).answer === word);
   const given = typed === '' ? {} : known && word !== 'value' ? { answer: word, ...words && { text: words } } : { answer: 'value', text: typed };
-  await run(ralph, commands.answer, { ...given, ...question && { loopId: question.loopId, id: question.id } });
+  await run(ralph, 'ralph.loop.answer', { ...given, ...question && { loopId: question.loopId, id: question.id } });
 }
 
 async function completeAnswer(ralph: Ralph, typed: string): Promise<AutocompleteItem[] | null> {
   const items = (firstQuestion(ralph)?.offers ?? []).map(({ title, arguments: given }) => {
-    const { answer, text } = given?.[0] as unknown as Answer;
+    const { answer, text } = given?.[0] as Answer;
     return { value: answer === 'value' ? text ?? '' : answer, label: title };
   });
   return items.filter((item) => item.value.startsWith(typed) && item.value !== typed);
@@ -137,12 +137,12 @@ async function completeAnswer(ralph: Ralph, typed: string): Promise<Autocomplete
 async function resume(ralph: Ralph, text: string): Promise<void> {
   const loop = ralph.loop();
   if (text === '' && loop && !loop.live && loop.offers?.length) await ralph.choose(`Ralph: ${loop.text ?? ''}`, loop.offers);
-  else await run(ralph, commands.resume, { text });
+  else await run(ralph, 'ralph.loop.resume', { text });
 }
 
 async function status(ralph: Ralph): Promise<void> {
   let allowed: NonNullable<Loop['allowed']> = [];
-  await ralph.run(commands.status, { folder: ralph.folder }, ({ loops, text }: Result & { loops: Loop[] }) => {
+  await ralph.run('ralph.loop.status', { folder: ralph.folder }, ({ loops, text }: Result & { loops: Loop[] }) => {
     if (text) ralph.say(text);
     for (const { text, state, class: kind, details = [] } of loops) {
       const width = Math.max(...details.map((row) => row.label.length));
@@ -167,7 +167,7 @@ async function changes(ralph: Ralph, which: string): Promise<void> {
     return;
   }
   const what = iteration === undefined ? 'Changes' : `Changes of iteration ${iteration}`;
-  await ralph.run(commands.changes, { ...await ralph.target(), show: true, ...range }, (answer: Changes) => ralph.tell({
+  await ralph.run('ralph.loop.changes', { ...await ralph.target(), show: true, ...range }, (answer: Changes) => ralph.tell({
     text: `${what}: ${answer.text}`,
     class: answer.class ?? 'info',
     rows: answer.files.map((file) => `${file.path} ${file.text}`),
@@ -184,15 +184,15 @@ interface Undone extends Result {
 async function undo(ralph: Ralph, which: string): Promise<void> {
   const [, since, number] = /^(since )?\s*(\d+)$/.exec(which === '' || which === wholeLoop ? 'since 1' : which) ?? [];
   if (!Number(number)) ralph.say(`"${which}" is no iteration: say its number, since and a number, or nothing for the whole loop`, 'error');
-  else await takeBack(ralph, commands.undo, since ? { since: Number(number) } : { iteration: Number(number) });
+  else await takeBack(ralph, 'ralph.loop.undo', since ? { since: Number(number) } : { iteration: Number(number) });
 }
 
 /** Says what an undo or a redo would do, and does it if its user says so. */
-async function takeBack(ralph: Ralph, command: string, which: Record<string, unknown>): Promise<void> {
+async function takeBack(ralph: Ralph, command: 'ralph.loop.undo' | 'ralph.loop.redo', which: Record<string, unknown>): Promise<void> {
   const argument = { ...await ralph.target(), ...which };
   await ralph.run(command, { ...argument, dryRun: true }, (would: Undone) => {
     const isNothing = would.undone.length + (would.merged ?? []).length === 0;
-    const offer = { title: command === commands.undo ? 'Undo' : 'Redo', command, arguments: [argument] };
+    const offer = { title: command === 'ralph.loop.undo' ? 'Undo' : 'Redo', command, arguments: [argument] };
     const told = (done: Result): void => tellUndone(ralph, done as Undone);
     if (isNothing) void ralph.run(command, argument, told); // writes nothing, and offers what a dry run doesn't
     else void ralph.choose(`Ralph: ${would.text ?? ''}`, [offer], undefined, told);
@@ -214,7 +214,7 @@ function patchOf(shown: Shown | undefined): string[] | undefined {
 }
 
 async function completeIterations(ralph: Ralph, typed: string): Promise<AutocompleteItem[] | null> {
-  const { iterations, text = '' } = await ralph.execute(commands.changes, { folder: (ralph.loop() ?? ralph).folder }) as Changes;
+  const { iterations, text = '' } = await ralph.execute('ralph.loop.changes', { folder: (ralph.loop() ?? ralph).folder }) as Changes;
   const items = [{ value: wholeLoop, label: wholeLoop, description: text }, ...iterations.map((i) => ({ value: `${i.iteration}`, label: `${i.iteration}`, description: i.text }))];
   return items.filter((item) => item.value.startsWith(typed) && item.value !== typed);
 }

@@ -8,7 +8,7 @@ import { type Entry, Feed, type Page } from './feed.ts';
 import { type Connection, describe, type End } from './rpc.ts';
 import { key, plain, renderEntry, Screen } from './show.ts';
 import { bequeath, type Estate, findProgram, folderOf, greet, inherit, launch, uriOf } from './sidecar.ts';
-import { type Answer, type Class, type Command, commands, type Loop, type Question, Refusal, type Status, type Updates } from './wire.ts';
+import { type Answer, type Class, type Command, type Loop, type Name, type Question, Refusal, type Status, type Updates } from './wire.ts';
 
 const levels = { info: 'info', ok: 'info', warning: 'warning', error: 'error' } as const satisfies Record<Class, string>;
 const stopPatience = 1500; // ms that pi's end may take
@@ -51,7 +51,7 @@ export class Ralph {
       changed: () => this.screen.changed(),
       tell: (entry) => this.tell(entry),
       offered: (loop, update) => { void this.offer(loop, `Ralph: ${update.text}`, update.offers ?? []); },
-      read: (loopId, after) => this.execute(commands.read, { loopId, after }) as Promise<Page>,
+      read: (loopId, after) => this.execute('ralph.loop.read', { loopId, after }) as Promise<Page>,
     }, this.estate?.heard);
     this.screen = new Screen(ctx, this.feed, () => this.loop());
   }
@@ -106,13 +106,13 @@ export class Ralph {
     return loop ? { folder: loop.folder, ...loop.loopId && { loopId: loop.loopId } } : { folder: this.folder };
   }
 
-  async execute(command: string, argument: Record<string, unknown>): Promise<unknown> {
+  async execute(command: Name, argument: Record<string, unknown>): Promise<unknown> {
     const connection = await this.connect();
     return connection.request('workspace/executeCommand', { command, arguments: [argument] });
   }
 
   /** Runs a command, shows what came of it, and asks where something else can be done. */
-  async run<R extends Result>(command: string, argument: Record<string, unknown>, present?: (result: R) => void): Promise<void> {
+  async run<R extends Result>(command: Name, argument: Record<string, unknown>, present?: (result: R) => void): Promise<void> {
     try {
       this.shown = undefined;
       const result = await this.execute(command, argument) as R;
@@ -146,7 +146,7 @@ export class Ralph {
   async choose(title: string, offers: Command[], moot?: AbortSignal, present?: (result: Result) => void): Promise<void> {
     const chosen = await this.questions.choose(title.split('\n').map(plain).join('\n'), [leaveIt, ...offers.map((o) => o.title)], moot);
     const offer = offers.find((o) => o.title === chosen);
-    if (offer && !moot?.aborted) await this.run(offer.command, offer.arguments?.[0] ?? {}, present);
+    if (offer && !moot?.aborted) await this.run(offer.command as Name, (offer.arguments?.[0] ?? {}) as Record<string, unknown>, present);
   }
 
   /** Asks before a message to pi takes the place of what a loop does. */
@@ -162,10 +162,10 @@ export class Ralph {
     const cancel = 'Cancel it and send the message', steer = 'Tell it to the loop', aside = 'Send the message, the loop goes on';
     switch (await this.questions.choose(loop.question, [leaveIt, cancel, steer, aside])) {
       case cancel:
-        await this.run(commands.cancel, { loopId: loop.loopId, folder: loop.folder });
+        await this.run('ralph.loop.cancel', { loopId: loop.loopId, folder: loop.folder });
         return { action: 'continue' };
       case steer:
-        await this.run(commands.steer, { loopId: loop.loopId, folder: loop.folder, text: event.text });
+        await this.run('ralph.loop.steer', { loopId: loop.loopId, folder: loop.folder, text: event.text });
         return { action: 'handled' };
       case aside:
         return { action: 'continue' };
@@ -193,7 +193,7 @@ export class Ralph {
         this.connecting = Promise.resolve(estate.connection);
         this.listen(estate);
         this.addFolder(estate);
-        void this.execute(commands.status, {}).then((status) => this.takeUp(status as Status), () => {});
+        void this.execute('ralph.loop.status', {}).then((status) => this.takeUp(status as Status), () => {});
       }
       return this.connecting;
     }
@@ -283,13 +283,13 @@ export class Ralph {
 
   private async dialog(question: Question, signal: AbortSignal): Promise<Answer | undefined> {
     const { ui } = this.ctx;
-    const { text: asks, detail = '' } = question;
+    const { text: asks = '', detail = '', offers: answers = [] } = question;
     const title = `Ralph ${asks}${asks.endsWith(detail.trim()) ? '' : `\n${excerpt(detail)}`}`;
     if (question.kind === 'input') {
       const text = await ui.input(title, question.placeholder, { signal });
       return text ? { answer: 'value', text } : undefined;
     }
-    const offers = question.offers.map((offer) => ({ title: plain(offer.title), given: offer.arguments?.[0] as Answer | undefined }));
+    const offers = answers.map((offer) => ({ title: plain(offer.title), given: offer.arguments?.[0] as Answer | undefined }));
     const chosen = await ui.select(title, offers.map((offer) => offer.title), { signal });
     const given = offers.find((offer) => offer.title === chosen)?.given;
     if (!given) return undefined;
@@ -307,7 +307,7 @@ export class Ralph {
   private takeUp(status: Status): void {
     this.status(status);
     for (const { loopId, folder, id } of status.loops.flatMap((loop) => loop.questions ?? [])) {
-      void this.execute(commands.answer, { loopId, folder, id }).catch(() => {}); // answered meanwhile
+      void this.execute('ralph.loop.answer', { loopId, folder, id }).catch(() => {}); // answered meanwhile
     }
   }
 

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
-import { commands, version } from '../src/wire.ts';
+import { version } from '../src/wire.ts';
 
 const names = JSON.parse(fs.readFileSync(new URL('../../../testdata/wire/names.json', import.meta.url), 'utf8')) as
-  { version: number; commands: string[]; updates: string[]; methods: string[] };
+  { version: number; updates: string[]; methods: string[] };
 
-test('the sidecar has what the extension says', () => {
-  assert.equal(version, names.version);
-  for (const command of Object.values(commands)) assert.ok(names.commands.includes(command), command);
-});
+test('the sidecar speaks the version of the extension', () => assert.equal(version, names.version));
 
 test('the sidecar says what the extension hears', () => {
   const source = ['feed', 'ralph'].map((file) => fs.readFileSync(new URL(`../src/${file}.ts`, import.meta.url), 'utf8')).join('');
