@@ -1,11 +1,11 @@
 // What can be done with a loop, by the names that the server has for it.
 import { t } from './l10n';
-import { command, type LoopStatus, type Offer, type PastLoop } from './wire';
+import type { LoopStatus, Offer, PastLoop } from './wire';
 
 export interface Doing { command: string; icon: string; title: string }
 
 /** All that can be done with a loop: an ended one of another machine has it among its offers. */
-export const canOf = (l: LoopStatus): string[] => [...l.can ?? [], ...(l.offers?.some((o) => o.command === command.fetch) ? ['fetch'] : [])];
+export const canOf = (l: LoopStatus): string[] => [...l.can ?? [], ...(l.offers?.some((o) => o.command === 'ralph.loop.fetch') ? ['fetch'] : [])];
 
 /** Undefined for what only a later server knows. */
 export function doing(can: string): Doing | undefined {
@@ -28,7 +28,7 @@ export function doing(can: string): Doing | undefined {
 
 /** What a loop must be able to for an offer of a command; any other can always be taken. */
 const needs: Partial<Record<string, string[]>> = {
-  [command.resume]: ['resume'], [command.cancel]: ['cancel', 'discard'], [command.update]: ['update'], [command.pause]: ['pause'], [command.land]: ['land'], [command.fetch]: ['fetch'],
+  'ralph.loop.resume': ['resume'], 'ralph.loop.cancel': ['cancel', 'discard'], 'ralph.loop.update': ['update'], 'ralph.loop.pause': ['pause'], 'ralph.loop.land': ['land'], 'ralph.loop.fetch': ['fetch'],
 };
 
 /** Whether an offer that a loop made once can still be taken, by what can be done with the loop now. */

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { CommandError, type Sidecar } from './sidecar';
 import { throttled } from './throttle';
-import { command, type ChangesResult, type LoopParams, type Update } from './wire';
+import type { ChangesResult, LoopParams, Update } from './wire';
 
 const interval = 1000; // milliseconds between two looks at files that change
 
@@ -47,9 +47,9 @@ export class Changes implements vscode.Disposable {
 
   /** The answer with all its pages. */
   private async ask(argument: object): Promise<ChangesResult> {
-    const all = await this.sidecar.execute<ChangesResult>(command.changes, argument);
+    const all = await this.sidecar.execute<ChangesResult>('ralph.loop.changes', argument);
     for (let { more } = all; more;) {
-      const page = await this.sidecar.execute<ChangesResult>(command.changes, { ...argument, after: all.files.at(-1)?.path });
+      const page = await this.sidecar.execute<ChangesResult>('ralph.loop.changes', { ...argument, after: all.files.at(-1)?.path });
       all.files.push(...page.files);
       more = page.more;
     }

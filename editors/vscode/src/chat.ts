@@ -10,7 +10,7 @@ import { t } from './l10n';
 import type { Loops } from './loops';
 import { CommandError, type Sidecar } from './sidecar';
 import type { Starter } from './start';
-import { command, isSlash, type CommandId, type LoopResult, type LoopStatus, type StartParams, type ToolResult } from './wire';
+import { isSlash, type CommandId, type LoopResult, type LoopStatus, type StartParams, type ToolResult } from './wire';
 
 interface Parts { sidecar: Sidecar; loops: Loops; starter: Starter; composer: Composer; changes: Changes }
 
@@ -41,7 +41,7 @@ export class Chat {
     const { text, offers: [offer] = [], done } = await this.look(name, input);
     if (!offer) return text;
     const argument = offer.arguments?.[0] ?? {};
-    if (offer.command !== command.start) return (await this.parts.sidecar.execute<LoopResult>(offer.command as CommandId, argument)).text ?? done ?? '';
+    if (offer.command !== 'ralph.loop.start') return (await this.parts.sidecar.execute<LoopResult>(offer.command as CommandId, argument)).text ?? done ?? '';
     const { loopId } = await this.start(argument);
     return `${loopId}: ${done}`;
   }
@@ -49,7 +49,7 @@ export class Chat {
   private async look(name: string, input: object): Promise<ToolResult> {
     const { folder: named } = input as { folder?: string };
     const folder = name === 'ralph_start' && !named ? await chooseFolder(undefined, vscode.window.activeTextEditor?.document.uri) : undefined;
-    return this.parts.sidecar.execute<ToolResult>(command.tool, { name, input, settings: config.choices(folder), ...(folder && { folders: [folder.toString()] }) });
+    return this.parts.sidecar.execute<ToolResult>('ralph.tool', { name, input, settings: config.choices(folder), ...(folder && { folders: [folder.toString()] }) });
   }
 
   /** Answers what the user wrote to @ralph. What fails is said, with what helps. */

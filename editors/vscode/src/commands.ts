@@ -19,7 +19,7 @@ import type { StartArgument, Starter } from './start';
 import { changeable, type StartOptions } from './startOptions';
 import { chooseTarget, type ChangesArgument } from './target';
 import { showAsText } from './transcript';
-import { command, isSlash, type Answer, type LoopParams, type Offer } from './wire';
+import { isSlash, type Answer, type CommandId, type LoopParams, type Offer } from './wire';
 
 export interface Parts {
   sidecar: Sidecar;
@@ -72,7 +72,7 @@ function editorCommands({ sidecar, agentHost, loops, starter, options, panels, p
     'ralph.resume': (a?: LoopArgument) => controls.resume(a),
     'ralph.answer': (a?: LoopArgument & Partial<Answer>) => questions.answer(a),
     'ralph.showQuestion': (loop: LoopParams) => questions.showAll(loop),
-    'ralph.takeBack': ({ offer }: { offer: Offer }) => sidecar.execute(command.update, offer.arguments?.[0] as object),
+    'ralph.takeBack': ({ offer }: { offer: Offer }) => sidecar.execute('ralph.loop.update', offer.arguments?.[0] as object),
     'ralph.land': (a?: LoopArgument) => controls.land(a),
     'ralph.fetch': (a?: LoopArgument) => controls.fetch(a),
     'ralph.discardWorktree': (a?: LoopArgument) => controls.land({ ...a, discard: true }),
@@ -139,18 +139,17 @@ function changesCommands({ diffs, review, sourceControls, comments }: Parts): Re
 
 /** The server's commands that its code lenses and code actions carry. */
 function lensCommands({ sidecar, starter, diffs, review, pages, questions }: Parts): Record<string, Handler> {
-  const own: string[] = [command.start, command.plan, command.help, command.doctor, command.agents, command.prompts];
-  const passed = Object.values(command).filter((id) => !own.includes(id));
+  const passed = ['cancel', 'pause', 'next', 'detach', 'resume', 'update', 'steer', 'open', 'output', 'keep', 'status'].map((name) => `ralph.loop.${name}` as CommandId);
   return {
-    ...Object.fromEntries(passed.map((id) => [id, (a?: object) => sidecar.execute(id, a)])),
-    [command.changes]: (a: { from?: number; to?: number } & LoopParams) => diffs.open({ ...a, iteration: a.to }),
-    [command.answer]: (a: LoopArgument & Partial<Answer>) => questions.answer(a),
-    [command.undo]: (a: LoopParams) => review.take(command.undo, a),
-    [command.redo]: (a: LoopParams) => review.take(command.redo, a),
-    [command.land]: (a: LoopParams) => telling(sidecar, command.land, a),
-    [command.fetch]: (a: LoopParams) => telling(sidecar, command.fetch, a),
-    [command.sandbox]: (a: object) => telling(sidecar, command.sandbox, a),
-    [command.start]: async (a: StartArgument) => {
+    ...Object.fromEntries([...passed, 'ralph.plan.mark' as const].map((id) => [id, (a?: object) => sidecar.execute(id, a)])),
+    'ralph.loop.changes': (a: { from?: number; to?: number } & LoopParams) => diffs.open({ ...a, iteration: a.to }),
+    'ralph.loop.answer': (a: LoopArgument & Partial<Answer>) => questions.answer(a),
+    'ralph.loop.undo': (a: LoopParams) => review.take('ralph.loop.undo', a),
+    'ralph.loop.redo': (a: LoopParams) => review.take('ralph.loop.redo', a),
+    'ralph.loop.land': (a: LoopParams) => telling(sidecar, 'ralph.loop.land', a),
+    'ralph.loop.fetch': (a: LoopParams) => telling(sidecar, 'ralph.loop.fetch', a),
+    'ralph.sandbox': (a: object) => telling(sidecar, 'ralph.sandbox', a),
+    'ralph.loop.start': async (a: StartArgument) => {
       if (!a.dryRun) return a.replace || a.trust ? starter.start(a) : starter.confirm(a);
       const result = await starter.dryRun(a);
       if (result && !isSlash(result)) await pages.dryRun(result);

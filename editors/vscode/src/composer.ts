@@ -13,7 +13,7 @@ import { block } from './show';
 import type { Sidecar } from './sidecar';
 import type { Before, Starter } from './start';
 import { changeable } from './startOptions';
-import { command, type CommandId, type LoopParams, type LoopResult, type Talk } from './wire';
+import type { CommandId, LoopParams, LoopResult, Talk } from './wire';
 
 /** Files that are offered for an @. */
 const mostFiles = 50;
@@ -60,7 +60,7 @@ export class Composer implements vscode.Disposable {
     const folder = this.folderOf(loop);
     if (!talk || !folder) return false;
     const words = { [talk.key]: text };
-    if (talk.command === command.start) return (await this.starter.startWith(folder, this.startOf(loop), words)) !== undefined;
+    if (talk.command === 'ralph.loop.start') return (await this.starter.startWith(folder, this.startOf(loop), words)) !== undefined;
     const argument = { ...talk.arguments?.[0] as object, ...words };
     const result = await this.sidecar.execute<LoopResult>(talk.command as CommandId, argument);
     tell(result.text);
@@ -95,7 +95,7 @@ export class Composer implements vscode.Disposable {
 
   /** What the next loop takes from this one; undefined: none is begun with words. */
   private startOf({ loopId }: LoopParams): Before | undefined {
-    const talk = this.talksOf({ loopId }).find((one) => one.command === command.start);
+    const talk = this.talksOf({ loopId }).find((one) => one.command === 'ralph.loop.start');
     return talk && { loopId, choices: talk.arguments?.[0] ?? {} };
   }
 

@@ -6,7 +6,7 @@ import { t } from './l10n';
 import type { Loops } from './loops';
 import { ask, mention } from './notifications';
 import { CommandError, type Sidecar } from './sidecar';
-import { command, limitKeys, type CommandId, type Limits, type LoopParams, type LoopResult, type LoopStatus, type Said } from './wire';
+import { limitKeys, type CommandId, type Limits, type LoopParams, type LoopResult, type LoopStatus, type Said } from './wire';
 
 const named = (l: LoopStatus): LoopParams => (l.loopId ? { loopId: l.loopId } : { folder: l.folder });
 const can = (...what: string[]) => (l: LoopStatus): boolean => what.some((w) => canOf(l).includes(w));
@@ -25,36 +25,36 @@ export class Controls {
   async cancel(argument?: LoopArgument & { when?: 'now' | 'afterIteration' }): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('cancel', 'discard'));
     // Whatever runs in its folder: the loop may have been replaced a moment ago.
-    return loop && this.run(command.cancel, { folder: loop.folder, when: argument?.when });
+    return loop && this.run('ralph.loop.cancel', { folder: loop.folder, when: argument?.when });
   }
 
   /** Brings what a loop did in its worktree to the user's branch, or with discard removes it; the server asks first. */
   async land(argument?: LoopArgument & { discard?: boolean }): Promise<Said | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('land'));
-    return loop && telling(this.sidecar, command.land, { loopId: loop.loopId, folder: loop.folder, discard: argument?.discard });
+    return loop && telling(this.sidecar, 'ralph.loop.land', { loopId: loop.loopId, folder: loop.folder, discard: argument?.discard });
   }
 
   /** Brings what a loop of another machine did into the repository that it is of, as a branch. */
   async fetch(argument?: LoopArgument): Promise<Said | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('fetch'));
-    return loop && telling(this.sidecar, command.fetch, named(loop));
+    return loop && telling(this.sidecar, 'ralph.loop.fetch', named(loop));
   }
 
   /** Does what needs nothing but the loop: pause lets the iteration finish, next ends it, detach lets the loop go on without its window. */
   async act(what: 'pause' | 'next' | 'detach', argument?: LoopArgument): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can(what));
-    return loop && this.run(command[what], named(loop));
+    return loop && this.run(`ralph.loop.${what}`, named(loop));
   }
 
   /** Goes on with a loop, with new limits if some are given; one that stopped at a limit needs a higher one. */
   async resume(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('resume'));
-    return loop && this.change(command.resume, loop, limitsIn(argument), loop.state === 'ended');
+    return loop && this.change('ralph.loop.resume', loop, limitsIn(argument), loop.state === 'ended');
   }
 
   async changeLimits(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('update'));
-    return loop && this.change(command.update, loop, limitsIn(argument), true);
+    return loop && this.change('ralph.loop.update', loop, limitsIn(argument), true);
   }
 
   /** Tells the running agent something, where the loop is live, else the next run. */
@@ -64,12 +64,12 @@ export class Controls {
     const text = argument?.text ?? (await vscode.window.showInputBox({
       title: t('Ralph: steer'), prompt: t('What should the agent know?'), ignoreFocusOut: true,
     }));
-    return text?.trim() ? this.run(command.steer, { ...named(loop), text }) : undefined;
+    return text?.trim() ? this.run('ralph.loop.steer', { ...named(loop), text }) : undefined;
   }
 
   async openStateFile(argument?: LoopArgument): Promise<void> {
     const loop = await chooseLoop(this.loops, argument, can('open'));
-    if (loop) await this.sidecar.execute(command.open, { folder: loop.folder });
+    if (loop) await this.sidecar.execute('ralph.loop.open', { folder: loop.folder });
   }
 
   /** Opens the folder of a loop's worktree beside what is open. */
@@ -92,7 +92,7 @@ export class Controls {
   }
 
   /** Changes a loop's limits; without any that are given, and if ask is set, to what the user types. */
-  private async change(id: typeof command.resume | typeof command.update, loop: LoopStatus, given: Limits, ask: boolean): Promise<LoopResult | undefined> {
+  private async change(id: 'ralph.loop.resume' | 'ralph.loop.update', loop: LoopStatus, given: Limits, ask: boolean): Promise<LoopResult | undefined> {
     if (!ask || Object.keys(given).length > 0) return this.run(id, { ...named(loop), ...given });
     for (let prompt = loop.limitTexts?.join(' · ') ?? '', value = ''; ;) {
       const text = await vscode.window.showInputBox({

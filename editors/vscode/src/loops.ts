@@ -5,7 +5,7 @@ import { Log } from './panel/log';
 import type { Sidecar } from './sidecar';
 import { notified } from './show';
 import { endOf, type Model, type Server } from './statusText';
-import { command, type End, type LoopStatus, type PastLoop, type Said, type Update } from './wire';
+import type { End, LoopStatus, PastLoop, Said, Update } from './wire';
 
 const clockTick = 1000;
 /** Parts of an iteration that its row is made of, the last ones: of about 512 KiB each. */
@@ -71,7 +71,7 @@ export class Loops implements vscode.Disposable {
   /** The loops as they are once a server that is being started has told of them. */
   async current(): Promise<LoopStatus[]> {
     await this.sidecar.settled();
-    if (!this.isTold && this.server.state === 'running') this.status = (await this.sidecar.execute<{ loops: LoopStatus[] }>(command.status)).loops;
+    if (!this.isTold && this.server.state === 'running') this.status = (await this.sidecar.execute<{ loops: LoopStatus[] }>('ralph.loop.status')).loops;
     return this.status;
   }
 
@@ -180,7 +180,7 @@ export class Loops implements vscode.Disposable {
     const turn = ++this.asked;
     const folders = (vscode.workspace.workspaceFolders ?? []).map((f) => f.uri.toString());
     try {
-      const all = await Promise.all(folders.map((folder) => this.sidecar.execute<{ loops: PastLoop[] }>(command.history, { folder, limit: 50 })));
+      const all = await Promise.all(folders.map((folder) => this.sidecar.execute<{ loops: PastLoop[] }>('ralph.loop.history', { folder, limit: 50 })));
       if (turn < this.answered) return; // an older answer that came later knows less
       this.answered = turn;
       this.past = all.flatMap((r, i) => r.loops.map((l) => ({ ...l, folder: folders[i] }))).sort((a, b) => b.startedAt.localeCompare(a.startedAt));

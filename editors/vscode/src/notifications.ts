@@ -8,7 +8,7 @@ import type { Loops } from './loops';
 import { pick } from './pick';
 import { facts, iconless, linkable, short } from './show';
 import { CommandError, type Sidecar } from './sidecar';
-import { command, type Class, type End, type ErrorData, type LoopParams, type LoopStatus, type Said } from './wire';
+import type { Class, End, ErrorData, LoopParams, LoopStatus, Said } from './wire';
 
 /** Milliseconds that the status bar shows what needs no answer. */
 const shownFor = 15_000;
@@ -67,7 +67,7 @@ export class Notifications implements vscode.Disposable {
   }
 
   private async ended(loopId: string, end: End): Promise<void> {
-    if (!this.isOurs(loopId) || end.offers?.some((o) => o.command === command.cancel)) return; // one that is left is told by its status
+    if (!this.isOurs(loopId) || end.offers?.some((o) => o.command === 'ralph.loop.cancel')) return; // one that is left is told by its status
     this.waiting.get(loopId)?.splice(0); // its end says more
     const far = this.loops.byId(loopId)?.host !== undefined;
     await over(this.loops.byId(loopId)?.title ?? end.title, end, { loopId, folder: this.loops.folderOf(loopId) }, far);

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { t } from './l10n';
 import type { Sidecar } from './sidecar';
 import { withOnClose } from './startOptions';
-import { command, type Check, type DoctorResult, type DryRunResult } from './wire';
+import type { Check, DoctorResult, DryRunResult } from './wire';
 
 const scheme = 'ralph-page';
 
@@ -20,7 +20,7 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
   }
 
   async help(): Promise<string> {
-    const { markdown } = await this.sidecar.execute<{ markdown: string }>(command.help);
+    const { markdown } = await this.sidecar.execute<{ markdown: string }>('ralph.help');
     await this.show('Ralph Help.md', markdown);
     return markdown;
   }
@@ -35,7 +35,7 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
 
   /** Checks that loops can run in a folder (undefined: as far as no folder is needed). */
   async doctor(folder: string | undefined): Promise<Check[]> {
-    const found = await this.sidecar.execute<DoctorResult>(command.doctor, { folder });
+    const found = await this.sidecar.execute<DoctorResult>('ralph.doctor', { folder });
     await this.show('Ralph Doctor.md', doctorPage(found));
     return found.checks;
   }

@@ -12,7 +12,7 @@ import { pick } from './pick';
 import { iconless, short } from './show';
 import type { Sidecar } from './sidecar';
 import { changeable, withOnClose, type Changeable, type Edit, type StartOptions } from './startOptions';
-import { command, isSlash, type DryRunResult, type RecentPrompt, type SlashResult, type StartParams } from './wire';
+import { isSlash, type DryRunResult, type RecentPrompt, type SlashResult, type StartParams } from './wire';
 
 const refreshDelay = 300; // milliseconds after the last key
 
@@ -83,7 +83,7 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
 
   /** Puts a prompt of an earlier loop into the document; undo takes it out again. */
   async recent(document: vscode.TextDocument): Promise<void> {
-    const { prompts } = await this.sidecar.execute<{ prompts: RecentPrompt[] }>(command.prompts, { folder: folderOf(document.uri).toString() });
+    const { prompts } = await this.sidecar.execute<{ prompts: RecentPrompt[] }>('ralph.loop.prompts', { folder: folderOf(document.uri).toString() });
     const items = prompts.map((p) => ({ label: iconless(p.title), description: new Date(p.at).toLocaleString(), text: p.text }));
     const chosen = await pick(items, { title: t('Ralph: recent prompts'), placeHolder: items.length > 0 ? t('Which one?') : t('No loop has run here yet.') });
     if (chosen) await replace(document, chosen.text);
@@ -120,7 +120,7 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
   }
 
   async dryRun(start: StartParams): Promise<DryRunResult> {
-    const result = await this.sidecar.execute<DryRunResult>(command.start, { ...start, dryRun: true });
+    const result = await this.sidecar.execute<DryRunResult>('ralph.loop.start', { ...start, dryRun: true });
     return isSlash(result) ? result : { ...result, details: withOnClose(result.details) };
   }
 

@@ -8,7 +8,7 @@ import { ask, mention, type Button } from './notifications';
 import { pick } from './pick';
 import type { Sidecar } from './sidecar';
 import { iconless, linkable } from './show';
-import { command, type Answer, type LoopParams, type LoopResult, type Question } from './wire';
+import type { Answer, LoopParams, LoopResult, Question } from './wire';
 
 /** A question that a notification is for. */
 interface Asking { question: Question; done: () => void; over: Promise<void> }
@@ -103,7 +103,7 @@ export class Questions implements vscode.Disposable {
   private async say(question: Question, given?: Said): Promise<void> {
     const said = await this.whileOpen(question, (token) => choose(question, given, token));
     if (!said) return;
-    const result = await this.sidecar.execute<LoopResult>(command.answer, said);
+    const result = await this.sidecar.execute<LoopResult>('ralph.loop.answer', said);
     if (result.text) mention(result.text);
     this.queue.find((asking) => asking.question.id === question.id && asking.question.loopId === question.loopId)?.done();
   }

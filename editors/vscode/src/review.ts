@@ -9,7 +9,7 @@ import { iconless } from './show';
 import type { Sidecar } from './sidecar';
 import type { Moment } from './snapshots';
 import { withChange, type LineChange } from './sourceControl';
-import { command, type ChangedFile, type KeepResult, type UndoResult } from './wire';
+import type { ChangedFile, KeepResult, UndoResult } from './wire';
 
 /** How many files a question lists. */
 const listed = 10;
@@ -24,7 +24,7 @@ export class Review {
     // An iteration's own files: those that it didn't change are another's.
     const paths = target.paths ?? (target.iteration === undefined ? undefined : (await this.changes.of(target)).files.map((f) => f.path));
     const { loopId, folder, iteration } = target;
-    const result = await this.sidecar.execute<KeepResult>(command.keep, { loopId, folder, iteration, paths, kept });
+    const result = await this.sidecar.execute<KeepResult>('ralph.loop.keep', { loopId, folder, iteration, paths, kept });
     this.changes.forget();
     mention(result.text);
     return result;
@@ -34,7 +34,7 @@ export class Review {
   async keepChange(uri: vscode.Uri, original: vscode.Uri, change: LineChange): Promise<KeepResult | undefined> {
     const { loopId, folder, iteration, path: name } = JSON.parse(original.query) as Moment & { path: string };
     if (iteration !== undefined) return void mention(t('a file that was renamed is kept as a whole'));
-    const result = await this.sidecar.execute<KeepResult>(command.keep, { loopId, folder, paths: [name], text: await withChange(uri, original, change) });
+    const result = await this.sidecar.execute<KeepResult>('ralph.loop.keep', { loopId, folder, paths: [name], text: await withChange(uri, original, change) });
     this.changes.forget();
     mention(result.text);
     return result;
@@ -45,16 +45,16 @@ export class Review {
     const { loopId, folder, iteration, paths, ask: asks = true } = target;
     const result = await this.changes.of(target);
     const argument = { loopId, folder, ...(iteration === undefined ? { since: 1 } : { iteration }), paths: paths && withOldNames(result.files, paths) };
-    return this.take(command.undo, argument, asks);
+    return this.take('ralph.loop.undo', argument, asks);
   }
 
   /** Takes the last undo back. */
   redo({ loopId, folder }: Target): Promise<UndoResult | undefined> {
-    return this.take(command.redo, { loopId, folder });
+    return this.take('ralph.loop.redo', { loopId, folder });
   }
 
   /** Runs an undo or a redo, and says what came of it. Asked is the user who wants to be, or who has unsaved changes in such a file. */
-  async take(id: typeof command.undo | typeof command.redo, argument: Target, asks = false): Promise<UndoResult | undefined> {
+  async take(id: 'ralph.loop.undo' | 'ralph.loop.redo', argument: Target, asks = false): Promise<UndoResult | undefined> {
     const plan = await this.sidecar.execute<UndoResult>(id, { ...argument, dryRun: true });
     if (asks && plan.undone.length === 0) return this.tell(plan);
     const root = vscode.Uri.parse((await this.changes.of({ loopId: argument.loopId, folder: argument.folder })).folder);

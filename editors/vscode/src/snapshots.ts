@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Changes } from './changes';
 import type { Sidecar } from './sidecar';
-import { command, type ChangedFile, type FileResult, type LoopParams } from './wire';
+import type { ChangedFile, FileResult, LoopParams } from './wire';
 
 export const scheme = 'ralph-snapshot';
 
@@ -45,7 +45,7 @@ export class Snapshots implements vscode.FileSystemProvider, vscode.Disposable {
     const key = uri.toString();
     let content = this.contents.get(key);
     if (!content) {
-      content = this.sidecar.execute<FileResult>(command.file, JSON.parse(uri.query) as object).then(
+      content = this.sidecar.execute<FileResult>('ralph.loop.file', JSON.parse(uri.query) as object).then(
         ({ text, base64 }) => (base64 === undefined ? new TextEncoder().encode(text) : Buffer.from(base64, 'base64')),
         (e: unknown) => {
           this.contents.delete(key);

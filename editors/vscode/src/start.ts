@@ -10,7 +10,7 @@ import { ask } from './notifications';
 import type { PromptEditor } from './prompt';
 import type { Sidecar } from './sidecar';
 import type { Changeable, Edit, StartOptions } from './startOptions';
-import { command, isSlash, type DryRunResult, type LoopParams, type SlashResult, type StartParams, type StartResult } from './wire';
+import { isSlash, type DryRunResult, type LoopParams, type SlashResult, type StartParams, type StartResult } from './wire';
 
 /** The argument of ralph.start: with a prompt in it, nothing is asked. */
 export interface StartArgument extends StartParams {
@@ -74,7 +74,7 @@ export class Starter {
   /** What a start would do. */
   async dryRun(argument: StartArgument): Promise<DryRunResult | SlashResult | undefined> {
     const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
-    return folder && this.sidecar.execute<DryRunResult | SlashResult>(command.start, { ...paramsOf(argument, folder), replace: undefined, dryRun: true });
+    return folder && this.sidecar.execute<DryRunResult | SlashResult>('ralph.loop.start', { ...paramsOf(argument, folder), replace: undefined, dryRun: true });
   }
 
   /** Shows what a start would do, and does it when the user agrees. */
@@ -83,7 +83,7 @@ export class Starter {
     if (!folder) return undefined;
     const given = paramsOf(argument, folder);
     const effective = (answers: Answers): StartParams => ({ ...given, ...answers });
-    if (isSlash(await this.sidecar.execute<DryRunResult | SlashResult>(command.start, { ...given, dryRun: true }))) return this.run(given);
+    if (isSlash(await this.sidecar.execute<DryRunResult | SlashResult>('ralph.loop.start', { ...given, dryRun: true }))) return this.run(given);
     let answers = this.drafts.answers(folder);
     const keep = (edit: Edit) => {
       answers = edit(answers); // what is taken back of the argument stays so
@@ -137,7 +137,7 @@ export class Starter {
 
   /** Starts, or does what a text says that is another command. */
   async run(params: StartParams): Promise<StartResult | undefined> {
-    const result = await this.sidecar.execute<StartResult | SlashResult>(command.start, params);
+    const result = await this.sidecar.execute<StartResult | SlashResult>('ralph.loop.start', params);
     const folder = vscode.Uri.parse(params.folder ?? '');
     await this.editor.started(folder, params.prompt);
     if (isSlash(result)) {

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Answers } from './answers';
 import { t } from './l10n';
 import { iconless, linkable } from './show';
-import { command, limitKeys, type Agent, type DryRunResult, type Offer } from './wire';
+import { limitKeys, type Agent, type DryRunResult, type Offer } from './wire';
 import type { Sidecar } from './sidecar';
 
 /** A start that is looked at: what it would be with other answers, and why it would be refused. */
@@ -131,7 +131,7 @@ export class StartOptions {
 
 /** The agents that are known. */
 export async function agentsOf(sidecar: Sidecar): Promise<Agent[]> {
-  return (await sidecar.execute<{ agents: Agent[] }>(command.agents)).agents;
+  return (await sidecar.execute<{ agents: Agent[] }>('ralph.agents.list')).agents;
 }
 
 const onClose = () => ({ end: t('ends with this window'), keep: t('goes on alone') });

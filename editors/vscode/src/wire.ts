@@ -11,40 +11,8 @@ export const method = {
   setUpdates: 'ralph/setUpdates',
 } as const;
 
-/** The server's commands (workspace/executeCommand). The editor's own differ from them. */
-export const command = {
-  start: 'ralph.loop.start',
-  cancel: 'ralph.loop.cancel',
-  pause: 'ralph.loop.pause',
-  next: 'ralph.loop.next',
-  detach: 'ralph.loop.detach',
-  resume: 'ralph.loop.resume',
-  update: 'ralph.loop.update',
-  steer: 'ralph.loop.steer',
-  answer: 'ralph.loop.answer',
-  open: 'ralph.loop.open',
-  status: 'ralph.loop.status',
-  read: 'ralph.loop.read',
-  outline: 'ralph.loop.outline',
-  output: 'ralph.loop.output',
-  history: 'ralph.loop.history',
-  changes: 'ralph.loop.changes',
-  file: 'ralph.loop.file',
-  keep: 'ralph.loop.keep',
-  undo: 'ralph.loop.undo',
-  redo: 'ralph.loop.redo',
-  land: 'ralph.loop.land',
-  fetch: 'ralph.loop.fetch',
-  sandbox: 'ralph.sandbox',
-  tool: 'ralph.tool',
-  plan: 'ralph.plan',
-  mark: 'ralph.plan.mark',
-  help: 'ralph.help',
-  doctor: 'ralph.doctor',
-  agents: 'ralph.agents.list',
-  prompts: 'ralph.loop.prompts',
-} as const satisfies Record<string, keyof wire.Commands>;
-export type CommandId = (typeof command)[keyof typeof command];
+/** One of the server's commands (workspace/executeCommand). The editor's own differ from them. */
+export type CommandId = keyof wire.Commands;
 
 export type {
   AgentInfo as Agent, AllowedRule, ChangedFile, ChangesResult, Check, Chunk, Command as Offer, DiagnosticsParams, DiagnosticsResult, DoctorResult,

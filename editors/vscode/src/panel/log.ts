@@ -1,6 +1,6 @@
 // A loop's log as a page gets it: parts that can be read by themselves, and the tail behind them, which grows.
 import type { Sidecar } from '../sidecar';
-import { command, type Iteration, type OutlineResult, type ReadResult, type Update, type UpdateParams } from '../wire';
+import type { Iteration, OutlineResult, ReadResult, Update, UpdateParams } from '../wire';
 import type { PartInfo } from './messages';
 
 export interface Listener {
@@ -88,7 +88,7 @@ export class Log {
     const before = parts[index + 1]?.cursor ?? cursor;
     const updates: Update[] = [];
     for (let after = part.cursor, more = true; more;) {
-      const page: ReadResult = await this.sidecar.execute(command.read, { loopId: this.loopId, after, before });
+      const page: ReadResult = await this.sidecar.execute('ralph.loop.read', { loopId: this.loopId, after, before });
       if (page.reset) { // the file is another
         void this.open();
         return undefined;
@@ -100,7 +100,7 @@ export class Log {
   }
 
   private readOutline(): Promise<OutlineResult> {
-    return this.sidecar.execute<OutlineResult>(command.outline, { loopId: this.loopId });
+    return this.sidecar.execute<OutlineResult>('ralph.loop.outline', { loopId: this.loopId });
   }
 
   /** Reads what is behind the cursor, where somebody listens. */
@@ -115,7 +115,7 @@ export class Log {
       while (this.again && this.cursor !== undefined) {
         this.again = false;
         const [turn, after] = [this.opens, this.cursor];
-        const page = await this.sidecar.execute<ReadResult>(command.read, { loopId: this.loopId, after });
+        const page = await this.sidecar.execute<ReadResult>('ralph.loop.read', { loopId: this.loopId, after });
         if (turn !== this.opens) return;
         if (page.reset) return void this.open();
         this.cursor = page.cursor;

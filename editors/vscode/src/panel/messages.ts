@@ -1,6 +1,6 @@
 // What the extension and the page of a transcript say to each other. What comes from the page is believed in
 // nothing: it shows what an agent wrote.
-import { command, type Class, type Iteration, type Offer, type Question, type Update } from '../wire';
+import type { Class, Iteration, Offer, Question, Update } from '../wire';
 import { isWeb } from '../../webview/links';
 import type { Words } from './words';
 import type { PageButton } from '../can';
@@ -71,8 +71,8 @@ const isOptional = (x: unknown): x is number | undefined => x === undefined || i
 /** Characters that a user may type at once. */
 const maxWords = 1 << 20;
 
-/** The commands that an offer may carry: the server's own. */
-const offered: readonly string[] = Object.values(command);
+/** The commands that an offer may carry: the server's own, not the editor's. */
+const offered = /^ralph\.(loop\.[a-z]+|doctor|sandbox)$/;
 
 /** Reads a message of the page's; undefined: it is none. */
 export function readMessage(m: unknown): FromPage | undefined {
@@ -98,7 +98,7 @@ export function readMessage(m: unknown): FromPage | undefined {
 }
 
 function isOffer(o: unknown): o is Offer {
-  if (!isObject(o) || typeof o.title !== 'string' || typeof o.command !== 'string' || !offered.includes(o.command)) return false;
+  if (!isObject(o) || typeof o.title !== 'string' || typeof o.command !== 'string' || !offered.test(o.command)) return false;
   return o.arguments === undefined || (Array.isArray(o.arguments) && o.arguments.length <= 1 && o.arguments.every(isObject));
 }
 

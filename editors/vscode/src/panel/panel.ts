@@ -9,7 +9,7 @@ import type { Loops } from '../loops';
 import { mention, showError } from '../notifications';
 import { pick } from '../pick';
 import type { Sidecar } from '../sidecar';
-import { command, type LoopParams } from '../wire';
+import type { LoopParams } from '../wire';
 import { Log } from './log';
 import { rowsOf } from './loopRows';
 import { readMessage, type FromPage, type Place, type ToPage } from './messages';
@@ -227,7 +227,7 @@ export class Panel implements vscode.Disposable {
 
   private async openOutput(iteration: number, toolCallId: string): Promise<void> {
     const { loopId, folder } = this.loop;
-    const { uri, text } = await this.parts.sidecar.execute<{ uri: string; text: string }>(command.output, { loopId, folder, iteration, toolCallId });
+    const { uri, text } = await this.parts.sidecar.execute<{ uri: string; text: string }>('ralph.loop.output', { loopId, folder, iteration, toolCallId });
     await vscode.window.showTextDocument(vscode.Uri.parse(uri), { preview: true });
     mention(text);
   }
