@@ -167,7 +167,11 @@ func (c *controls) typed(ctx context.Context, p wire.LoopParams, given limits.Gi
 	var now loop.Status
 	if text != "" {
 		c.workspace.Settle(ctx)
-		if h, _, err := c.driven(ctx, p); err == nil {
+		h, _, err := c.driven(ctx, p)
+		if r, isManaged := h.(*folders.Managed); isManaged {
+			h = r.Other // its files: this window may not have heard yet of a change by another one, to which "+1" adds
+		}
+		if err == nil {
 			now = h.Status()
 		}
 	}
