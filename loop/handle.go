@@ -75,7 +75,11 @@ func (o Other) Steer(q Steering) (id string, err error) {
 
 // IsLive implements Handle.
 func (o Other) IsLive() bool {
-	owner, owned, err := OwnerIn(o.Folder)
+	file, err := loopstate.Open(o.Folder)
+	if err != nil {
+		return false
+	}
+	owner, owned, err := file.Owner()
 	return err == nil && owned && owner.Live
 }
 

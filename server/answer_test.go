@@ -87,7 +87,8 @@ func TestNoCommandIsSilent(t *testing.T) {
 	try(c, wire.CommandDoctor, none{}, "no agent is installed")
 	try(c, wire.CommandPlan, map[string]any{"backend": os.Args[0], "trust": true}, "") // what it says depends on the program
 
-	for name := range (&manager{}).table() {
+	m, _ := askedManager(t, t.TempDir())
+	for name := range m.commands {
 		if !tried[name] && !slices.Contains(forPrograms, name) {
 			t.Errorf("%s isn't tried", name)
 		}

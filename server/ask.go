@@ -7,7 +7,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -44,7 +43,7 @@ func (q *questions) decisionFor(err error, cfg setup.Config) func(context.Contex
 			chosen, err := q.User.Permit(ctx, wire.QuestionAbout(err), session.AboutLeftBehind, err)
 			switch chosen {
 			case session.ActionContinue:
-				return q.starter.goOn(ctx, cfg.Folder, start.Options{}, "", false)
+				return q.starter.takeUp(ctx, loop.Status{Folder: cfg.Folder}, wire.ResumeParams{})
 			case session.ActionDiscardAndStart:
 				return q.launcher.launchInstead(cfg, func() error { return loop.DiscardFolder(cfg.Folder, interrupted.State.LoopID) })
 			}

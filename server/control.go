@@ -3,18 +3,15 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
-	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -23,182 +20,51 @@ import (
 // controls are the commands about a loop that is there.
 type controls struct {
 	*session.Session
-	finder
+	service.Commands
+	workspace   *folders.Workspace
+	remote      *remote.Loops
 	starter     *starter
 	permissions *permission.Requests
 }
 
-// cancel ends a loop. It answers when its agent and all that it started are gone.
-func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error) {
-	switch p.When {
-	case "", wire.WhenNow, wire.WhenAfterIteration:
-	case wire.WhenInterrupt:
-		return c.do(ctx, p.LoopParams, service.Interrupt{})
-	case wire.WhenLeft:
-		return c.discard(ctx, p.LoopParams)
-	default:
-		return nil, rpc.Errorf(rpc.CodeInvalidParams, "when is %q: say now, afterIteration, interrupt or left", p.When)
-	}
-	h, seen, err := c.driven(ctx, p.LoopParams)
-	if refusal.Reason(err) == wire.ReasonNotRunning {
-		return service.NoLoop, nil
-	} else if err != nil {
-		return nil, err
-	}
-	if p.When == wire.WhenAfterIteration {
-		done, err := c.service.Do(h, service.Last{})
-		if errors.Is(err, loop.ErrNotRunning) {
-			return service.NoLoop, nil
-		}
-		return done.LoopResult, err
-	}
-	switch l := h.(type) {
-	case service.RemoteLoop:
-		err := l.Cancel()
-		return l.Result(), err
-	case *folders.Managed:
-		if err := l.Cancel(); err != nil {
-			return nil, err
-		}
-		if seen = l.Status(); !seen.CanGoOn() {
-			result := service.ResultOf(seen)
-			if !l.Owns() { // its end may be told nowhere here
-				result.Text = service.CancelledText(l.Folder)
-			}
-			return result, nil
-		}
-		h = loop.Other{Folder: seen.Folder, LoopID: seen.LoopID} // it had ended by itself: a user who cancels it doesn't want it to go on
-	}
-	other := h.(loop.Other)
-	result, err := c.service.Cancel(ctx, other.Folder, other.LoopID)
-	if errors.Is(err, loop.ErrNotRunning) {
-		return service.NoLoop, nil
-	}
-	result.LoopID = seen.LoopID
-	return result, err
-}
-
-// discard removes a loop that nobody drives. One that somebody goes on with by
-// now stays.
-func (c *controls) discard(ctx context.Context, p wire.LoopParams) (any, error) {
-	path, _, err := c.workspace.Other(ctx, p)
-	if err == nil && path != "" {
-		err = loop.DiscardFolder(path, p.LoopID)
-	}
-	switch {
-	case path == "" && err == nil, errors.Is(err, loop.ErrNotRunning):
-		return service.NoLoop, nil
-	case err != nil:
-		return nil, err
-	}
-	return wire.LoopResult{State: wire.StateIdle, Text: "the loop in " + wire.OneLine(filepath.Base(path)) + " is discarded"}, nil
-}
-
-// driven finds the loop that parameters name, for who commands it: one of ours, one that another
-// process drives, or one of another place. seen is how it stood.
-func (c *controls) driven(ctx context.Context, p wire.LoopParams) (h loop.Handle, seen loop.Status, err error) {
-	if id := c.remote.Find(p); id != "" {
-		h, err = c.remote.Fleet.Loop(ctx, id)
-		return h, seen, err
-	}
-	r, notOurs := c.workspace.Find(p.LoopID, p.Folder)
-	if notOurs == nil {
-		return r, seen, nil
-	}
-	path, seen, err := c.workspace.Other(ctx, p)
-	if err == nil && path == "" {
-		err = notOurs
-	}
-	return loop.Other{Folder: path, LoopID: p.LoopID}, seen, err
-}
-
-// ask asks a loop for something, wherever it is driven.
-func (c *controls) ask(ctx context.Context, p wire.LoopParams, command service.Command) (service.Done, error) {
-	h, _, err := c.driven(ctx, p)
-	if err != nil {
-		return service.Done{}, err
-	}
-	done, err := c.service.Do(h, command)
-	if _, isManaged := h.(*folders.Managed); isManaged {
-		c.Status.Changed(true) // that it will pause is no event
-	}
-	return done, err
-}
-
-// do is ask, with the answer of the command.
-func (c *controls) do(ctx context.Context, p wire.LoopParams, command service.Command) (any, error) {
-	done, err := c.ask(ctx, p, command)
-	return done.LoopResult, err
-}
-
-// asks is a command without an argument of its own.
-func (c *controls) asks(command service.Command) func(context.Context, wire.LoopParams) (any, error) {
-	return func(ctx context.Context, p wire.LoopParams) (any, error) { return c.do(ctx, p, command) }
-}
-
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
 // or one of ours that came to a cap.
-func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error) {
-	patch, err := c.typed(ctx, p.LoopParams, p.Given, p.Text)
-	if err != nil {
-		return nil, err
-	}
-	patch.Accept = p.Accept
-	done, err := c.ask(ctx, p.LoopParams, service.Resume{Patch: patch, Say: p.Say})
-	if err == nil {
-		return done.LoopResult, nil
-	}
-	if c.remote.Find(p.LoopParams) != "" || refusal.Reason(err) != wire.ReasonNotRunning {
-		return nil, err
+func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (result wire.LoopResult, err error) {
+	c.settle(ctx, p.Text)
+	result, err = c.Resume(ctx, p)
+	if err == nil || c.remote.Find(p.LoopParams) != "" || refusal.Reason(err) != wire.ReasonNotRunning {
+		return result, err
 	}
 	c.workspace.Settle(ctx)
-	r, err := c.starter.takeUp(ctx, p, patch)
+	path, left, err := c.workspace.Other(ctx, p.LoopParams)
+	if err == nil && path == "" {
+		err = cmp.Or(p.Said.Check(), loop.ErrNothingToGoOn)
+	}
 	if err != nil {
-		return nil, err
+		return result, err
+	}
+	left.Folder = path
+	r, err := c.starter.takeUp(ctx, left, p)
+	if err != nil {
+		return result, err
 	}
 	st := r.Status()
-	result := service.ResultOf(st)
+	result = service.ResultOf(st)
 	result.Text = service.Bounds(st)
 	return result, nil
 }
 
-// typed returns what the limits and the text of a command change.
-func (c *controls) typed(ctx context.Context, p wire.LoopParams, given limits.Given, text string) (loop.Patch, error) {
-	var now loop.Status
+// settle waits, before a text counts that changes limits, until it is known which loop has them.
+func (c *controls) settle(ctx context.Context, text string) {
 	if text != "" {
 		c.workspace.Settle(ctx)
-		h, _, err := c.driven(ctx, p)
-		if r, isManaged := h.(*folders.Managed); isManaged {
-			h = r.Other // its files: this window may not have heard yet of a change by another one, to which "+1" adds
-		}
-		if err == nil {
-			now = h.Status()
-		}
 	}
-	return service.ChangeOf(now, given, text)
 }
 
 // update changes limits and promise at once, the prompt with the next iteration.
-func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error) {
-	patch, err := c.typed(ctx, p.LoopParams, p.Given, p.Text)
-	if err != nil {
-		return nil, err
-	}
-	if p.Prompt != nil && strings.TrimSpace(*p.Prompt) == "" {
-		return nil, loop.ErrEmptyPrompt
-	}
-	patch.Prompt = p.Prompt
-	return c.do(ctx, p.LoopParams, service.Update{Patch: patch, Disallow: p.Disallow})
-}
-
-// steer tells a loop's agents something.
-func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
-	said, err := service.SteeringOf(p)
-	if err != nil {
-		return nil, err
-	}
-	done, err := c.ask(ctx, p.LoopParams, service.Steer{Steering: said})
-	return wire.SteerResult{GuidanceID: done.GuidanceID, Text: done.Text}, err
+func (c *controls) update(ctx context.Context, p wire.ChangeParams) (wire.LoopResult, error) {
+	c.settle(ctx, p.Text)
+	return c.Update(ctx, p)
 }
 
 // open shows a loop's state file in the editor.
@@ -227,7 +93,7 @@ func (c *controls) list(ctx context.Context, p wire.ListParams) (wire.StatusResu
 // elsewhere are the loops that are driven in folders that aren't the editor's, those first that need their user most.
 func (c *controls) elsewhere() (loops []wire.LoopStatus) {
 	here := c.workspace.Statuses()
-	for _, s := range c.service.Loops() {
+	for _, s := range c.Service.Loops() {
 		isHere := slices.ContainsFunc(here, func(l wire.LoopStatus) bool { return l.LoopID == s.LoopID })
 		if l := wire.StatusOf(s, false); l.Live && !isHere {
 			loops = append(loops, l)

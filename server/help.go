@@ -22,7 +22,7 @@ func (c *controls) ofFolder(answer func(ctx context.Context, folder string) any)
 
 // doctor says what a folder, "" for none, lacks.
 func (m *manager) doctor(ctx context.Context, folder string) any {
-	return m.controls.service.Doctor(ctx, m.version, folder)
+	return m.controls.Service.Doctor(ctx, m.version, folder)
 }
 
 func (s *starter) sandbox(ctx context.Context, p wire.SandboxParams) (any, error) {

@@ -50,12 +50,12 @@ func (l *launcher) launch(cfg setup.Config) (r *folders.Managed, err error) {
 	}
 	hello := l.hello()
 	hello.Owns = cfg.Said.OnClose != settings.OnCloseKeep // such a loop is nobody's from its start
-	_, err = service.Begin(cfg, l.Files(cfg.Folder), hello, func(c *client.Connection) {
+	_, err = service.Begin(service.Beginning{Config: cfg, Files: l.Files(cfg.Folder), Hello: hello, Prepare: func(c *client.Connection) {
 		r = l.windowOf(f, c)
 		for _, warning := range cfg.Warnings {
 			r.Warnings = append(r.Warnings, stream.Plain(warning))
 		}
-	})
+	}})
 	if err != nil {
 		if r != nil {
 			r.Feed.Close()
@@ -109,7 +109,10 @@ func (l *launcher) gaveUp(f *folders.Folder) {
 // windowOf prepares a window of a loop in a folder.
 func (l *launcher) windowOf(f *folders.Folder, c *client.Connection) *folders.Managed {
 	r := &folders.Managed{Window: c, Retired: make(chan struct{})}
-	r.Folder, r.Via = f.Path, c.Do
+	r.Folder, r.Via = f.Path, func(q loop.Request) (loop.Reply, error) {
+		defer l.Status.Changed(true) // that it will pause, say, is no event
+		return c.Do(q)
+	}
 	r.Feed = feed.New(l.Editor, l.Status.Changed, func(it journal.Item) { l.heard(f, r, it) })
 	if level := l.workspace.UpdateLevel(); level != "" {
 		r.Feed.SetLevel(level)

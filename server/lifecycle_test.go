@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -343,10 +344,10 @@ func harmless(body []byte) bool {
 		Params struct{ Command string }
 	}
 	_ = json.Unmarshal(body, &m) // what can't be read does nothing
-	switch _, known := new(manager).table()[m.Params.Command]; {
+	switch {
 	case m.Method == "shutdown", m.Method == "exit":
 		return false
-	case known:
+	case caller.Knows(m.Params.Command):
 		return slices.Contains([]string{wire.CommandStatus, wire.CommandRead, wire.CommandHelp}, m.Params.Command)
 	}
 	return true

@@ -42,13 +42,14 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	q := &questions{Session: e, workspace: w}
 	m := &manager{Session: e, version: o.Version, workspace: w, permissions: a, agents: &agents{}}
 	m.remote = remote.New(e, o.Remote, w, a)
-	find := finder{&service.Service{Files: e.Files, Remote: o.Remote}, w, m.remote}
-	m.launcher = &launcher{e, find.service, w, q, a, o.Returns}
+	find := finder{e, w, m.remote}
+	loops := service.Commands{Service: &service.Service{Files: e.Files, Remote: o.Remote}, Find: find}
+	m.launcher = &launcher{e, loops.Service, w, q, a, o.Returns}
 	m.starter = &starter{Session: e, version: o.Version, workspace: w, launcher: m.launcher, agents: m.agents, questions: q}
-	m.controls = &controls{e, find, m.starter, a}
-	m.reader = &reader{e, find}
+	m.controls = &controls{e, loops, w, m.remote, m.starter, a}
+	m.reader = &reader{find, loops.Service}
 	e.Stories = transcript.New(ed, m.reader.logOf)
-	m.reviewer = &reviewer{e, find, m.controls.asks(service.Pause{})}
+	m.reviewer = &reviewer{e, loops, w}
 	m.commands = m.table()
 	// These know each other: an event in a folder may be a question, and its answer changes the folder.
 	w.Left, w.Meet, m.starter.controls = q.offerToContinue, m.launcher.meet, m.controls

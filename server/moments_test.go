@@ -71,17 +71,17 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 		"none, in the folder of one that is":    {LoopID: "ralph-x", Folder: wire.FileURI(one)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := m.controls.cancel(t.Context(), wire.CancelParams{LoopParams: wire.LoopParams(wrong)}); err != nil || got.(wire.LoopResult).State != wire.StateIdle {
+			if got, err := m.controls.Cancel(t.Context(), wire.CancelParams{LoopParams: wire.LoopParams(wrong)}); err != nil || got.State != wire.StateIdle {
 				t.Errorf("cancel: %+v, %v", got, err)
 			}
 			for verb, do := range map[string]func() (any, error){
-				"pause": func() (any, error) { return m.controls.asks(service.Pause{})(t.Context(), wrong) },
+				"pause": func() (any, error) { return m.controls.Asks(service.Pause{})(t.Context(), wrong) },
 				"resume": func() (any, error) {
 					return m.controls.resume(t.Context(), wire.ResumeParams{LoopParams: wrong, Backend: agent, Trust: true})
 				},
 				"update": func() (any, error) { return m.controls.update(t.Context(), wire.ChangeParams{LoopParams: wrong}) },
 				"steer": func() (any, error) {
-					return m.controls.steer(t.Context(), wire.SteerParams{LoopParams: wrong, Text: "y"})
+					return m.controls.Steer(t.Context(), wire.SteerParams{LoopParams: wrong, Text: "y"})
 				},
 			} {
 				if got, err := do(); err == nil {
@@ -103,7 +103,7 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 func TestAnEndBehindAnIterationDiscardsNothing(t *testing.T) {
 	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agentThat(t, "never")}})
 	m, _ := askedManager(t, dir)
-	got, err := m.controls.cancel(t.Context(), wire.CancelParams{When: wire.WhenAfterIteration})
+	got, err := m.controls.Cancel(t.Context(), wire.CancelParams{When: wire.WhenAfterIteration})
 	if err != nil || got != service.NoLoop {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -38,7 +38,7 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 	}
 	prompt := service.WithSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings
-	err = s.withTrust(ctx, p.Trust, func() error {
+	err = service.WithTrust(p.Trust, s.permits(ctx), func() error {
 		settings, err = service.LoadSettings(s.Files(cwd))
 		return err
 	})

@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
-	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -18,8 +17,8 @@ import (
 
 // reader reads what is kept of loops: logs, outputs, sessions and prompts.
 type reader struct {
-	*session.Session
 	finder
+	service *service.Service
 }
 
 // log finds the log that is asked for: of a loop that runs here or elsewhere, or is over.
@@ -27,7 +26,7 @@ func (rd *reader) log(ctx context.Context, p wire.LoopParams, sessionFileURI str
 	var w service.Which
 	var err error
 	if sessionFileURI == "" || rd.remote.Find(p) != "" {
-		w, err = rd.which(ctx, p)
+		w, err = rd.Which(ctx, p)
 	} else if w.SessionFile, err = wire.PathOf(sessionFileURI); err != nil {
 		err = wire.Failed(wire.ReasonNoSession, err)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
-	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -224,7 +223,8 @@ func TestEveryCommandKnowsOtherPlaces(t *testing.T) {
 	ofNone := []string{wire.CommandStatus, wire.CommandHelp, wire.CommandDoctor, wire.CommandAgents, wire.CommandHats, wire.CommandSandbox, wire.CommandPlan, wire.CommandMark, wire.CommandHistory, wire.CommandPrompts, wire.CommandTool}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	_, c := seesMoon(t, optedIn)
-	for name, known := range (&manager{remote: &remote.Loops{}}).table() {
+	m, _ := askedManager(t, t.TempDir())
+	for name, known := range m.commands {
 		tt, isKnown := knows[name]
 		about := `{"loopId":"m1"` + tt[0] + "}"
 		if _, err := known.read([]byte(about)); err != nil { // it names a folder alone

@@ -16,11 +16,10 @@ func (s *starter) slash(ctx context.Context, command start.Slash, p wire.StartPa
 	case command == start.SlashHelp:
 		result.HelpResult = new(service.Help())
 	default:
-		answer, err := s.controls.cancel(ctx, wire.CancelParams{LoopParams: wire.LoopParams{Folder: p.Folder}})
+		ended, err := s.controls.Cancel(ctx, wire.CancelParams{LoopParams: wire.LoopParams{Folder: p.Folder}})
 		if err != nil {
 			return nil, err
 		}
-		ended := answer.(wire.LoopResult)
 		result.LoopResult = &ended
 	}
 	return result, nil

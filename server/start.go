@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
@@ -37,24 +37,11 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	case p.DryRun:
 		return s.preview(ctx, p)
 	}
-	var cfg setup.Config
-	var settings config.Settings
-	err = s.withTrust(ctx, p.Trust, func() (err error) {
-		if settings, err = service.LoadSettings(s.Files(wanted.Folder)); err == nil && p.Trust && settings.Trust != nil {
-			return settings.Trust
-		}
-		if err == nil {
-			cfg, _, err = s.makes().Config(ctx, wanted, settings)
-		}
-		return err
-	})
+	prepared, err := s.makes().Prepare(ctx, wanted, s.permits(ctx))
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := service.CheckStart(cfg); err != nil {
-		return nil, err
-	}
-	r, err := s.launchAsWanted(ctx, &cfg, wanted.Tree(), p.Replace, settings)
+	r, err := s.begin(ctx, &prepared, p.Replace)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +49,7 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	r.Feed.AwaitBegin(ctx)
 	st := r.Status()
 	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile),
-		SessionFileURI: wire.SessionURI(st), Worktree: wire.StatusOf(st, true).Worktree, Warnings: s.warn(cfg)}, nil
+		SessionFileURI: wire.SessionURI(st), Worktree: wire.StatusOf(st, true).Worktree, Warnings: s.warn(prepared.Config)}, nil
 }
 
 // request reads what a start's texts say.
@@ -90,26 +77,52 @@ func (s *starter) preview(ctx context.Context, p wire.StartParams) (would answer
 
 // makes makes configurations, with what the editor has open.
 func (s *starter) makes() *service.Starter {
-	return &service.Starter{Service: s.controls.service, Version: s.version, Detect: s.agents.detect,
+	return &service.Starter{Service: s.controls.Service, Version: s.version, Detect: s.agents.detect,
 		OpenText: s.Docs.OpenText, Attended: true}
 }
 
-// launchAsWanted starts a loop where the start wants it. Obstacles may be replaced, or the user is asked.
-func (s *starter) launchAsWanted(ctx context.Context, cfg *setup.Config, wanted start.Tree, replace bool,
-	settings config.Settings) (*folders.Managed, error) {
-	if wanted != (start.Tree{}) {
-		return s.launchInTree(ctx, cfg, wanted, settings.Worktree)
-	}
-	if replace {
+// begin begins a loop, where its start wants it. Obstacles may be replaced, or the user is asked.
+func (s *starter) begin(ctx context.Context, prepared *service.Prepared, replace bool) (*folders.Managed, error) {
+	cfg := prepared.Config
+	switch {
+	case prepared.InTree():
+		return s.beginInTree(ctx, prepared)
+	case replace:
 		if err := s.launcher.clear(ctx, cfg.Folder, ""); err != nil {
 			return nil, err
 		}
 	}
-	r, err := s.launcher.launch(*cfg)
-	if decide := s.questions.decisionFor(err, *cfg); decide != nil { // a client without a plugin has nobody else to ask
+	r, err := s.launcher.launch(cfg)
+	if decide := s.questions.decisionFor(err, cfg); decide != nil { // a client without a plugin has nobody else to ask
 		return decide(ctx)
 	}
 	return r, err
+}
+
+// takeUp continues a loop that nobody drives.
+func (s *starter) takeUp(ctx context.Context, left loop.Status, p wire.ResumeParams) (*folders.Managed, error) {
+	cfg, err := s.makes().TakeUp(ctx, left, p, s.permits(ctx))
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.launcher.launch(cfg)
+	if err == nil {
+		s.warn(cfg)
+	}
+	return r, err
+}
+
+// permits asks the user of a client without a plugin about untrusted files, see service.WithTrust. Any other says so with trust.
+func (s *starter) permits(ctx context.Context) func(*config.UntrustedError) error {
+	return func(err *config.UntrustedError) error {
+		if s.User.AsksItself() {
+			return err
+		}
+		if chosen, err := s.User.Permit(ctx, err.Error(), session.AboutTrust, err); chosen != session.ActionTrust {
+			return err
+		}
+		return nil
+	}
 }
 
 // warn returns what the user should know about a start. A client without a

@@ -3,43 +3,36 @@ package server
 import (
 	"bytes"
 	"context"
-	"errors"
 
-	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// launchInTree starts a loop in a worktree that is made for it. Without a loop, there is
-// none afterwards.
-func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted start.Tree,
-	settings config.Worktree) (*folders.Managed, error) {
+// beginInTree begins a loop in a worktree that is made for it.
+func (s *starter) beginInTree(ctx context.Context, prepared *service.Prepared) (r *folders.Managed, err error) {
 	turns.Of(ctx).End() // to set it up may take long
 	done, err := s.workspace.Hold()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	origin := cfg.Folder
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.Ctx, cancel)()
-	out := &setupLog{Session: s.Session, ctx: ctx}
-	made, err := wanted.Make(ctx, cfg, settings, out)
+	out, origin := &setupLog{Session: s.Session, ctx: ctx}, prepared.Config.Folder
+	err = prepared.BeginInTree(ctx, out, func(cfg setup.Config) (err error) {
+		out.flush()
+		if r, err = s.launcher.launch(cfg); err == nil {
+			s.workspace.MadeIn(cfg.Folder, origin)
+		}
+		return err
+	})
 	out.flush()
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.launcher.launch(*cfg)
-	if err != nil {
-		return nil, errors.Join(err, made.Drop())
-	}
-	s.workspace.MadeIn(cfg.Folder, origin)
-	return r, nil
+	return r, err
 }
 
 // setupLog shows the editor what the commands print that prepare a worktree, line by line.
@@ -70,6 +63,7 @@ func (w *setupLog) Write(p []byte) (int, error) {
 func (w *setupLog) flush() {
 	if len(w.line) > 0 {
 		w.show(w.line)
+		w.line = nil
 	}
 }
 

@@ -38,8 +38,8 @@ func (m *Models) Call(ctx context.Context, p answers.ToolParams) (answers.ToolRe
 			if err != nil {
 				return result, err
 			}
-			found, err := work.Changes(ctx, ChangesRequest{})
-			return answers.ChangesOf(wire.ChangesParams{}, work.Folder, found.Files, found.Iterations), err
+			result, _, err = work.Changes(ctx, wire.ChangesParams{})
+			return result, err
 		},
 	}
 	result, err := tools.Call(ctx, p, folders)
@@ -69,14 +69,6 @@ func (m *Models) loopsIn(folders []string) []wire.LoopStatus {
 	return wire.SortByNeed(loops)
 }
 
-func (m *Models) request(p wire.StartParams) (Start, error) {
-	folder, err := pathOf(p.Folder)
-	if err != nil {
-		return Start{}, err
-	}
-	return m.Starter.Request(folder, p)
-}
-
 // Agreed does what an offer says that Call has made, once the client's user has agreed to it.
 func (m *Models) Agreed(ctx context.Context, offer wire.Command) (answers.Reply, error) {
 	reply, err := m.agreed(ctx, offer)
@@ -88,11 +80,7 @@ func (m *Models) agreed(ctx context.Context, offer wire.Command) (answers.Reply,
 	case *wire.StartParams:
 		return m.start(ctx, *p)
 	case *wire.SteerParams:
-		folder, err := wire.PathOf(p.Folder)
-		if err != nil {
-			return answers.Reply{}, err
-		}
-		done, err := m.service().Do(loop.Other{Folder: folder, LoopID: p.LoopID}, Steer{loop.Steering{Text: p.Text, Once: p.Once}})
+		done, err := m.commands().Ask(ctx, p.LoopParams, Steer{loop.Steering{Text: p.Text, Once: p.Once}})
 		return answers.Reply{LoopID: done.LoopID, Text: done.Text}, err
 	}
 	return answers.Reply{}, fmt.Errorf("nothing offers %s", offer.Command)

@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/agents"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -71,9 +70,6 @@ var rules = []rule{
 	told(func(e *start.UnknownHatError) *wire.Failure { return unknownName("hat", e, e.Known) }),
 	told(func(e *agents.UnknownError) *wire.Failure { return unknownName("agent", e, e.Known) }),
 	known(wire.ReasonLimitReached, func(e *loop.CapError) data { return data{"stopReason": e.Reason, "iterations": e.Used.MaxIterations} }),
-	told(func(e *limits.Error) *wire.Failure {
-		return &wire.Failure{Key: e.Limit.Wire, Err: fmt.Errorf("%s %w", e.Limit.Wire, e.Err)}
-	}),
 	badSetting,
 	about[*start.ArgumentError]("args"),
 	about[*ask.AnswerError]("answer"),
@@ -147,10 +143,14 @@ func is(one error, reason string) rule {
 
 // badSetting is the rule for a setting, by its name on the wire.
 func badSetting(err error) *wire.Failure {
-	if e, ok := errors.AsType[*settings.Error](err); ok {
-		return &wire.Failure{Key: e.Setting.Wire, Err: err}
+	e, ok := errors.AsType[*limits.Error](err)
+	switch {
+	case !ok:
+		return nil
+	case e.Name != e.Wire: // as a file has it
+		err = fmt.Errorf("%s %w", e.Wire, e.Err)
 	}
-	return nil
+	return &wire.Failure{Key: e.Wire, Err: err}
 }
 
 func unknownName(key string, err error, known []string) *wire.Failure {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -176,20 +177,76 @@ func (s *Starter) Preview(ctx context.Context, r Start, argument []byte) (answer
 	return result, err
 }
 
-// Continued makes the configuration of the loop that is left in a folder, with the changes of the options. Its next
-// run is told say. Errors are also those of start.FoundIn and start.Resolver, and *config.UntrustedError.
-func (s *Starter) Continued(ctx context.Context, folder string, options start.Options, say string) (setup.Config, error) {
-	found, err := start.FoundIn(folder)
-	if err != nil {
-		return setup.Config{}, err
+// Prepared is a start of which all is known: it has only to begin.
+type Prepared struct {
+	Config   setup.Config
+	tree     start.Tree
+	worktree config.Worktree
+}
+
+// Prepare makes a start ready to begin. permit asks the user about untrusted files, see WithTrust.
+func (s *Starter) Prepare(ctx context.Context, r Start, permit func(*config.UntrustedError) error) (p Prepared, err error) {
+	p.tree = r.Tree()
+	err = WithTrust(r.Params.Trust, permit, func() error {
+		settings, err := LoadSettings(s.Service.Files(r.Folder))
+		if err == nil && r.Params.Trust && settings.Trust != nil {
+			return settings.Trust
+		}
+		if err == nil {
+			p.worktree = settings.Worktree
+			p.Config, _, err = s.Config(ctx, r, settings)
+		}
+		return err
+	})
+	if err == nil {
+		_, _, err = CheckStart(p.Config)
 	}
-	settings, err := LoadSettings(s.Service.Files(folder))
+	return p, err
+}
+
+// InTree says whether the loop gets a worktree of its own.
+func (p Prepared) InTree() bool { return p.tree != (start.Tree{}) }
+
+// BeginInTree makes the worktree and begins the loop there. Without a loop, there is no worktree afterwards. out gets what
+// the commands print that set it up. Config is the loop's then, with what its user should know.
+func (p *Prepared) BeginInTree(ctx context.Context, out io.Writer, begin func(setup.Config) error) error {
+	made, err := p.tree.Make(ctx, &p.Config, p.worktree, out)
 	if err != nil {
-		return setup.Config{}, err
+		return err
 	}
-	resolver := start.Resolver{Was: &found, Start: options, Settings: settings, Detect: s.Detect, Attended: s.Attended}
-	cfg, _, err := resolver.Resolve(ctx)
-	cfg.Folder, cfg.Version, cfg.Say = folder, s.Version, say
+	if err := begin(p.Config); err != nil {
+		return errors.Join(err, made.Drop())
+	}
+	return nil
+}
+
+// TakeUp makes the configuration with which a loop goes on that nobody drives. Errors are also those of start.FoundIn and
+// start.Resolver, and *config.UntrustedError where permit, see WithTrust, permits nothing.
+func (s *Starter) TakeUp(ctx context.Context, left loop.Status, p wire.ResumeParams,
+	permit func(*config.UntrustedError) error) (cfg setup.Config, err error) {
+	patch, err := ChangeOf(left, p.Given, p.Text)
+	if err == nil {
+		err = p.Said.Check()
+	}
+	if err != nil {
+		return cfg, err
+	}
+	options := start.Options{Agent: start.Agent{Name: p.Backend}, Said: p.Said, Accept: p.Accept}
+	options.Given = patch.Given // what the text says among it
+	err = WithTrust(p.Trust, permit, func() error {
+		found, err := start.FoundIn(left.Folder)
+		if err != nil {
+			return err
+		}
+		settings, err := LoadSettings(s.Service.Files(left.Folder))
+		if err != nil {
+			return err
+		}
+		resolver := start.Resolver{Was: &found, Start: options, Settings: settings, Detect: s.Detect, Attended: s.Attended}
+		cfg, _, err = resolver.Resolve(ctx)
+		return err
+	})
+	cfg.Folder, cfg.Version, cfg.Say = left.Folder, s.Version, p.Say
 	return cfg, err
 }
 

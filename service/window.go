@@ -5,46 +5,21 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
-	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
-
-// Begin lets a process begin a loop, and remembers that this user started it: the loop may go on later without asking
-// for trust again. prepare, which may be nil, gets the connection before the process writes anything. Its errors are
-// those of client.Connection.Begin.
-func Begin(cfg setup.Config, files config.Files, hello client.Hello, prepare func(*client.Connection)) (*client.Connection, error) {
-	data, err := cfg.Encode()
-	if err != nil {
-		return nil, err
-	}
-	c, err := client.Spawn()
-	if err != nil {
-		return nil, err
-	}
-	if prepare != nil {
-		prepare(c)
-	}
-	if err := c.Begin(data, hello); err != nil {
-		return nil, err
-	}
-	start.Remember(files, cfg, c.LoopID())
-	return c, nil
-}
 
 // Window has loops for the window of a client. Those that it begins are its own: they end with it, but for
 // those that are to be kept. Another editor's window of the folder may take them within a while.
@@ -94,54 +69,45 @@ func (w *Window) start(ctx context.Context, p wire.StartParams, l Listener) (beg
 	if err := caller.Check(caller.Start); err != nil {
 		return begun, err
 	}
-	folder, err := pathOf(p.Folder)
+	wanted, err := w.request(p)
 	if err != nil {
 		return begun, err
 	}
-	wanted, err := w.Starter.Request(folder, p)
+	prepared, err := w.Starter.Prepare(ctx, wanted, unasked)
 	if err != nil {
 		return begun, err
 	}
-	var cfg setup.Config
-	var found config.Settings
-	err = WithTrust(p.Trust, unasked, func() (err error) {
-		if found, err = LoadSettings(w.files(folder)); err == nil && p.Trust && found.Trust != nil {
-			return found.Trust
-		}
-		if err == nil {
-			cfg, _, err = w.Starter.Config(ctx, wanted, found)
-		}
+	begin := func(cfg setup.Config) (err error) {
+		begun, err = w.begin(cfg, wanted.Folder, l)
 		return err
-	})
-	if err != nil {
-		return begun, err
 	}
-	if _, _, err := CheckStart(cfg); err != nil {
-		return begun, err
-	}
-	if tree := wanted.Tree(); tree != (start.Tree{}) {
-		made, err := tree.Make(ctx, &cfg, found.Worktree, io.Discard)
-		if err != nil {
-			return begun, err
-		}
-		if begun, err = w.begin(cfg, folder, l); err != nil {
-			err = errors.Join(err, made.Drop())
-		}
+	if prepared.InTree() {
+		err = prepared.BeginInTree(ctx, io.Discard, begin)
 		return begun, err
 	}
 	if p.Replace {
-		if _, err := w.service().Cancel(ctx, folder, ""); err != nil && !errors.Is(err, loop.ErrNotRunning) {
+		if _, err := w.service().Cancel(ctx, wanted.Folder, ""); err != nil && !errors.Is(err, loop.ErrNotRunning) {
 			return begun, err
 		}
 	}
-	return w.begin(cfg, folder, l)
+	err = begin(prepared.Config)
+	return begun, err
+}
+
+// request reads what a start's texts say.
+func (w *Window) request(p wire.StartParams) (Start, error) {
+	folder, err := pathOf(p.Folder)
+	if err != nil {
+		return Start{}, err
+	}
+	return w.Starter.Request(folder, p)
 }
 
 // begin begins a loop that was started in a folder, whose files have said what it runs.
 func (w *Window) begin(cfg setup.Config, folder string, l Listener) (begun Begun, err error) {
 	hello := w.hello()
 	hello.Owns = cfg.Said.OnClose != settings.OnCloseKeep
-	c, err := Begin(cfg, w.files(folder), hello, l.on)
+	c, err := Begin(Beginning{Config: cfg, Files: w.files(folder), Hello: hello, Prepare: l.on})
 	if err != nil {
 		return begun, err
 	}
@@ -163,14 +129,10 @@ func (w *Window) resume(ctx context.Context, p wire.ResumeParams, l Listener) (b
 	if err != nil {
 		return begun, err
 	}
-	patch, err := w.service().Change(folder, p.Given, p.Text)
-	if err == nil {
-		err = loopstate.CheckPlace(folder)
-	}
-	if err != nil {
+	if err := loopstate.CheckPlace(folder); err != nil {
 		return begun, err
 	}
-	done, err := w.goOn(folder, p)
+	done, err := w.commands().Resume(ctx, p)
 	switch {
 	case err == nil:
 		begun.Followed, err = w.Join(ctx, folder, done.LoopID, endOf(done.LoopID), l)
@@ -182,33 +144,14 @@ func (w *Window) resume(ctx context.Context, p wire.ResumeParams, l Listener) (b
 	if errors.Is(err, fs.ErrNotExist) || err == nil && p.LoopID != "" && left.LoopID != p.LoopID {
 		return begun, loop.ErrNothingToGoOn
 	}
-	if err == nil {
-		err = p.Said.Check()
-	}
 	if err != nil {
 		return begun, err
 	}
-	var cfg setup.Config
-	options := start.Options{Agent: start.Agent{Name: p.Backend}, Said: p.Said, Accept: p.Accept}
-	options.Given = patch.Given // what the text says among it
-	err = WithTrust(p.Trust, unasked, func() (err error) {
-		cfg, err = w.Starter.Continued(ctx, folder, options, p.Say)
-		return err
-	})
+	cfg, err := w.Starter.TakeUp(ctx, left, p, unasked)
 	if err != nil {
 		return begun, err
 	}
 	return w.begin(cfg, folder, l)
-}
-
-// goOn lets the loop of a folder go on that some process drives.
-func (w *Window) goOn(folder string, p wire.ResumeParams) (Done, error) {
-	patch, err := w.service().Change(folder, p.Given, p.Text)
-	if err != nil {
-		return Done{}, err
-	}
-	patch.Accept = p.Accept
-	return w.service().Do(loop.Other{Folder: folder, LoopID: p.LoopID}, Resume{Patch: patch, Say: p.Say})
 }
 
 // endOf is the place behind all that a loop has done, "" where nothing of it is kept.
@@ -221,28 +164,6 @@ func endOf(loopID string) (cursor string) {
 
 // unasked permits nothing: whoever asks the user says so with trust.
 func unasked(err *config.UntrustedError) error { return err }
-
-// Change is what limits and a text change, as a person types it, of the loop that is in a folder.
-func (s *Service) Change(folder string, given limits.Given, text string) (loop.Patch, error) {
-	now, _ := loop.FolderStatus(folder) // of none, nothing is known
-	return ChangeOf(now, given, text)
-}
-
-// ChangeOf is what limits and a text change of a loop that stands so.
-func ChangeOf(now loop.Status, given limits.Given, text string) (loop.Patch, error) {
-	patch, err := PatchOf(given)
-	if err != nil || strings.TrimSpace(text) == "" {
-		return patch, err
-	}
-	said, err := start.ParseChange(text, now.Limits, now.StopReason.Ending().Limit)
-	if err != nil {
-		return patch, wire.Invalid("text", "%v", err)
-	}
-	if said.Promise != nil {
-		err = CheckPromise(*said.Promise)
-	}
-	return patch.Or(said), err
-}
 
 // Join makes this a window of a loop that some process drives, whose story is told from behind a cursor on.
 // It is a window of the user's editors: it owns the loop where one of these has begun it.

@@ -51,40 +51,41 @@ func workIn(folder string, store *changes.Store, err error) (Work, error) {
 	return Work{store.LoopID(), folder, store}, nil
 }
 
-// ChangesRequest chooses what is told of changes.
-type ChangesRequest struct {
-	Range changes.Range
-	Paths []string // files and folders in the loop's folder; none: all
-
-	Iterations bool // tell how much each iteration changed
-	Places     bool // tell where each file changed
-	Document   bool // write the patch into a file for an editor
+// Files are those that changed in the loop's folder, by any author. Paths are files and folders in that; none: all.
+func (w Work) Files(ctx context.Context, r changes.Range, paths []string) ([]changes.File, error) {
+	if err := checkRange(r); err != nil {
+		return nil, err
+	}
+	return w.store.Diff.Files(ctx, r, paths)
 }
 
-// Changes is what changed, as far as it was asked for.
-type Changes struct {
-	Files      []changes.File
-	Iterations []changes.Iteration
-	Places     map[string][]changes.Place // by paths
-	Document   string                     // the patch's path
-}
-
-// Changes tells what changed in the loop's folder, by any author.
-func (w Work) Changes(ctx context.Context, q ChangesRequest) (found Changes, err error) {
-	if err := checkRange(q.Range); err != nil {
-		return found, err
+// Changes tells what changed, as a client asks for it. The document is the path of a patch, where one is to be shown.
+func (w Work) Changes(ctx context.Context, p wire.ChangesParams) (result answers.ChangesResult, document string, err error) {
+	paths, err := pathsFrom(p.Paths)
+	if err != nil {
+		return result, "", err
 	}
-	if found.Files, err = w.store.Diff.Files(ctx, q.Range, q.Paths); err == nil && q.Iterations {
-		found.Iterations, err = w.store.Diff.Iterations(ctx, q.Range, q.Paths)
+	r := p.Range()
+	files, err := w.Files(ctx, r, paths)
+	var iterations []changes.Iteration
+	var places map[string][]changes.Place
+	if err == nil {
+		iterations, err = w.store.Diff.Iterations(ctx, r, paths)
 	}
-	if err == nil && q.Places {
-		found.Places, err = w.store.Diff.Places(ctx, q.Range, q.Paths)
+	if err == nil && p.Places {
+		places, err = w.store.Diff.Places(ctx, r, paths)
 	}
-	if err == nil && q.Document {
-		head := answers.PatchHead(q.Range, answers.SumText(changes.Sum(found.Files)))
-		found.Document, err = w.store.Diff.WritePatch(ctx, q.Range, q.Paths, head)
+	if err == nil && p.Show {
+		document, err = w.store.Diff.WritePatch(ctx, r, paths, answers.PatchHead(r, answers.SumText(changes.Sum(files))))
 	}
-	return found, err
+	if err != nil {
+		return result, "", err
+	}
+	result = answers.ChangesOf(p, w.Folder, files, iterations)
+	if result.LoopID = w.LoopID; p.Places {
+		result.AddPlaces(places)
+	}
+	return result, document, nil
 }
 
 // Patch is what changed, for git apply.
@@ -105,36 +106,33 @@ func checkRange(r changes.Range) error {
 	return nil
 }
 
-// FileRequest names a file as it was after an iteration, or before one. With neither it is as the
-// user has kept it last, else as it was before the loop.
-type FileRequest struct {
-	Path      string
-	Iteration *int // 0: before the loop
-	Before    *int
-}
-
 // File reads a file as a snapshot has it.
 //
 // Errors: changes.ErrNone, *changes.TooLargeError, and what git says.
-func (w Work) File(ctx context.Context, q FileRequest) (content changes.Content, err error) {
+func (w Work) File(ctx context.Context, p answers.FileParams) (result answers.FileResult, err error) {
+	path, err := answers.PathFrom(p.Path)
+	if err != nil {
+		return result, wire.Invalid("path", "%v", err)
+	}
+	var content changes.Content
 	switch {
-	case q.Iteration != nil && q.Before != nil:
-		return content, wire.Invalid("before", "say iteration or before, not both")
-	case q.Iteration != nil && *q.Iteration < 0:
-		return content, wire.Invalid("iteration", "iteration is %d: 0 is before the loop", *q.Iteration)
-	case q.Before != nil && *q.Before < 1:
-		return content, wire.Invalid("before", "before is %d: iterations are counted from 1", *q.Before)
-	case q.Before != nil:
-		content, err = w.store.Diff.ContentBefore(ctx, *q.Before, q.Path)
-	case q.Iteration != nil:
-		content, err = w.store.Diff.Content(ctx, *q.Iteration, q.Path)
+	case p.Iteration != nil && p.Before != nil:
+		return result, wire.Invalid("before", "say iteration or before, not both")
+	case p.Iteration != nil && *p.Iteration < 0:
+		return result, wire.Invalid("iteration", "iteration is %d: 0 is before the loop", *p.Iteration)
+	case p.Before != nil && *p.Before < 1:
+		return result, wire.Invalid("before", "before is %d: iterations are counted from 1", *p.Before)
+	case p.Before != nil:
+		content, err = w.store.Diff.ContentBefore(ctx, *p.Before, path)
+	case p.Iteration != nil:
+		content, err = w.store.Diff.Content(ctx, *p.Iteration, path)
 	default:
-		content, err = w.store.Diff.Content(ctx, changes.Reviewed, q.Path)
+		content, err = w.store.Diff.Content(ctx, changes.Reviewed, path)
 	}
 	if outside, ok := errors.AsType[*changes.OutsideError](err); ok {
-		return content, wire.Invalid("path", "%w", outside)
+		err = wire.Invalid("path", "%w", outside)
 	}
-	return content, err
+	return answers.FileOf(content), err
 }
 
 // Undo takes back what iterations changed, or only says what it would take back. It isn't cut off
@@ -165,35 +163,41 @@ func (w Work) Redo(ctx context.Context, dryRun bool) (changes.Undone, error) {
 	return w.store.Undoer.Redo(context.WithoutCancel(ctx), dryRun)
 }
 
-// KeepRequest chooses what the user has reviewed.
-type KeepRequest struct {
-	Paths     []string // none: all
-	Iteration *int     // as the files were after it; nil: as they are now
-	Again     bool     // it is to be reviewed again: the marks are taken away
-	Text      *string  // of the one path: the file with what was reviewed, and without the rest
-}
-
-// Keep marks files as reviewed, or takes their marks away. It returns those whose marks changed;
-// none, where a part of a file was reviewed.
-func (w Work) Keep(ctx context.Context, q KeepRequest) (marked []string, err error) {
-	n := changes.Latest
-	if q.Iteration != nil {
-		if n = *q.Iteration; n < 0 {
-			return nil, wire.Invalid("iteration", "iteration is %d: 0 is before the loop", n)
+// Keep marks files as reviewed, or takes their marks away.
+func (w Work) Keep(ctx context.Context, p answers.KeepParams) (answers.KeepResult, error) {
+	kept, n := p.Kept == nil || *p.Kept, changes.Latest
+	paths, err := pathsFrom(p.Paths)
+	if err != nil {
+		return answers.KeepResult{}, err
+	}
+	if p.Iteration != nil {
+		if n = *p.Iteration; n < 0 {
+			return answers.KeepResult{}, wire.Invalid("iteration", "iteration is %d: 0 is before the loop", n)
 		}
 	}
-	if q.Text == nil {
-		return w.store.Review.Keep(ctx, n, q.Paths, !q.Again)
+	if p.Text == nil {
+		marked, err := w.store.Review.Keep(ctx, n, paths, kept)
+		return answers.KeptOf(marked, kept), err
 	}
-	if len(q.Paths) != 1 || q.Iteration != nil || q.Again {
-		return nil, wire.Invalid("text", "text needs one of paths, and no iteration")
+	if len(paths) != 1 || p.Iteration != nil || !kept {
+		return answers.KeepResult{}, wire.Invalid("text", "text needs one of paths, and no iteration")
 	}
-	all, err := w.store.Review.KeepText(ctx, q.Paths[0], []byte(*q.Text))
+	all, err := w.store.Review.KeepText(ctx, paths[0], []byte(*p.Text))
 	if errors.Is(err, changes.ErrUnchanged) {
-		return nil, wire.Invalid("paths", "%w", err)
+		err = wire.Invalid("paths", "%w", err)
 	}
-	if err != nil || !all {
-		return nil, err
+	if all {
+		return answers.KeptOf(paths, kept), err
 	}
-	return q.Paths, nil
+	result := answers.KeptOf(nil, kept)
+	result.Text = "one change kept"
+	return result, err
+}
+
+func pathsFrom(texts []string) ([]string, error) {
+	paths, err := answers.PathsFrom(texts)
+	if err != nil {
+		return nil, wire.Invalid("paths", "%v", err)
+	}
+	return paths, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
@@ -106,18 +107,22 @@ func TestChangesTellWhatIsAskedFor(t *testing.T) {
 	p := newPlace(t)
 	work := p.work(Which{Folders: []string{p.dir}})
 	all := changes.Range{To: changes.Latest}
-	found, err := work.Changes(t.Context(), ChangesRequest{Range: all})
-	if err != nil || len(found.Files) != 1 || found.Files[0].Added != 2 || found.Iterations != nil || found.Places != nil || found.Document != "" {
+	files, err := work.Files(t.Context(), all, nil)
+	if err != nil || len(files) != 1 || files[0].Added != 2 {
+		t.Errorf("%+v, %v", files, err)
+	}
+	found, document, err := work.Changes(t.Context(), wire.ChangesParams{})
+	if err != nil || found.LoopID != "ralph-1" || len(found.Files) != 1 || found.Files[0].Places != nil || document != "" {
+		t.Errorf("%+v, %q, %v", found, document, err)
+	}
+	found, document, err = work.Changes(t.Context(), wire.ChangesParams{Places: true, Show: true})
+	if err != nil || len(found.Iterations) != 2 || len(found.Files[0].Places) != 1 {
 		t.Errorf("%+v, %v", found, err)
 	}
-	found, err = work.Changes(t.Context(), ChangesRequest{Range: all, Iterations: true, Places: true, Document: true})
-	if err != nil || len(found.Iterations) != 2 || len(found.Places["a.txt"]) != 1 {
-		t.Errorf("%+v, %v", found, err)
-	}
-	if text, err := os.ReadFile(found.Document); err != nil || !strings.HasPrefix(string(text), "What the loop changed: 1 file, +2 -0\n") {
+	if text, err := os.ReadFile(document); err != nil || !strings.HasPrefix(string(text), "What the loop changed: 1 file, +2 -0\n") {
 		t.Errorf("the document has %q, %v", text, err)
 	}
-	if found, err = work.Changes(t.Context(), ChangesRequest{Range: all, Paths: []string{"b"}}); err != nil || len(found.Files) != 0 {
+	if found, _, err = work.Changes(t.Context(), wire.ChangesParams{Paths: []string{"b"}}); err != nil || len(found.Files) != 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
 	patch, err := work.Patch(t.Context(), changes.Range{From: 1, To: 2}, nil)
@@ -125,14 +130,14 @@ func TestChangesTellWhatIsAskedFor(t *testing.T) {
 		t.Errorf("%s, %v", patch, err)
 	}
 	one := 1
-	for want, q := range map[string]FileRequest{"0\n": {Before: &one}, "0\n0\n": {Iteration: &one}} {
+	for want, q := range map[string]answers.FileParams{"0\n": {Before: &one}, "0\n0\n": {Iteration: &one}} {
 		q.Path = "a.txt"
-		if content, err := work.File(t.Context(), q); err != nil || string(content.Data) != want {
-			t.Errorf("%q, %v, want %q", content.Data, err, want)
+		if content, err := work.File(t.Context(), q); err != nil || content.Text == nil || *content.Text != want {
+			t.Errorf("%+v, %v, want %q", content, err, want)
 		}
 	}
-	if content, err := work.File(t.Context(), FileRequest{Path: "a.txt"}); err != nil || string(content.Data) != "0\n" {
-		t.Errorf("reviewed is %q, %v", content.Data, err)
+	if content, err := work.File(t.Context(), answers.FileParams{Path: "a.txt"}); err != nil || content.Text == nil || *content.Text != "0\n" {
+		t.Errorf("reviewed is %+v, %v", content, err)
 	}
 }
 
@@ -165,35 +170,35 @@ func TestAWrongArgumentOfWorkIsNamed(t *testing.T) {
 	work := p.work(Which{Folders: []string{p.dir}})
 	minus, zero, text := -1, 0, "x"
 	changed := func(r changes.Range) error {
-		_, err := work.Changes(t.Context(), ChangesRequest{Range: r})
+		_, err := work.Files(t.Context(), r, nil)
 		_, patchErr := work.Patch(t.Context(), r, nil)
 		if err == nil || patchErr == nil || err.Error() != patchErr.Error() {
 			t.Errorf("%v and %v", err, patchErr)
 		}
 		return err
 	}
-	file := func(q FileRequest) error { _, err := work.File(t.Context(), q); return err }
+	file := func(q answers.FileParams) error { _, err := work.File(t.Context(), q); return err }
 	undo := func(u changes.Undo) error { _, err := work.Undo(t.Context(), u); return err }
-	keep := func(q KeepRequest) error { _, err := work.Keep(t.Context(), q); return err }
+	keep := func(q answers.KeepParams) error { _, err := work.Keep(t.Context(), q); return err }
 	for _, tt := range []struct {
 		err  error
 		want string
 	}{
 		{changed(changes.Range{From: -1, To: changes.Latest}), "from"},
 		{changed(changes.Range{From: 2, To: 1}), "to"},
-		{file(FileRequest{Path: "a.txt", Iteration: &zero, Before: &zero}), "before"},
-		{file(FileRequest{Path: "a.txt", Iteration: &minus}), "iteration"},
-		{file(FileRequest{Path: "a.txt", Before: &zero}), "before"},
-		{file(FileRequest{Path: "../a.txt"}), "path"},
+		{file(answers.FileParams{Path: "a.txt", Iteration: &zero, Before: &zero}), "before"},
+		{file(answers.FileParams{Path: "a.txt", Iteration: &minus}), "iteration"},
+		{file(answers.FileParams{Path: "a.txt", Before: &zero}), "before"},
+		{file(answers.FileParams{Path: "../a.txt"}), "path"},
 		{undo(changes.Undo{}), "iteration"},
 		{undo(changes.Undo{Iteration: -1, Since: 1}), "iteration"},
 		{undo(changes.Undo{Since: -1, Iteration: 1}), "since"},
 		{undo(changes.Undo{Since: 1, Iteration: 1}), "since"},
-		{keep(KeepRequest{Iteration: &minus}), "iteration"},
-		{keep(KeepRequest{Text: &text}), "text"},
-		{keep(KeepRequest{Text: &text, Paths: []string{"a.txt"}, Iteration: &zero}), "text"},
-		{keep(KeepRequest{Text: &text, Paths: []string{"a.txt"}, Again: true}), "text"},
-		{keep(KeepRequest{Text: &text, Paths: []string{"nobody's"}}), "paths"},
+		{keep(answers.KeepParams{Iteration: &minus}), "iteration"},
+		{keep(answers.KeepParams{Text: &text}), "text"},
+		{keep(answers.KeepParams{Text: &text, Paths: []string{"a.txt"}, Iteration: &zero}), "text"},
+		{keep(answers.KeepParams{Text: &text, Paths: []string{"a.txt"}, Kept: new(false)}), "text"},
+		{keep(answers.KeepParams{Text: &text, Paths: []string{"nobody's"}}), "paths"},
 	} {
 		if bad, ok := errors.AsType[*wire.Failure](tt.err); !ok || bad.Key != tt.want {
 			t.Errorf("%v, want one about %s", tt.err, tt.want)
@@ -206,25 +211,25 @@ func TestWhatIsKeptIsReviewed(t *testing.T) {
 	p := newPlace(t)
 	work := p.work(Which{Folders: []string{p.dir}})
 	isKept := func() bool {
-		found, err := work.Changes(t.Context(), ChangesRequest{Range: changes.Range{To: changes.Latest}})
-		if err != nil || len(found.Files) != 1 {
-			t.Fatalf("%+v, %v", found, err)
+		files, err := work.Files(t.Context(), changes.Range{To: changes.Latest}, nil)
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%+v, %v", files, err)
 		}
-		return found.Files[0].Kept
+		return files[0].Kept
 	}
 	part, whole, paths := "0\n0\n", "0\n0\n0\n", []string{"a.txt"}
 	for _, step := range []struct {
-		q      KeepRequest
+		q      answers.KeepParams
 		marked int
 		kept   bool
 	}{
-		{KeepRequest{}, 1, true},
-		{KeepRequest{Again: true}, 1, false},
-		{KeepRequest{Paths: paths, Text: &part}, 0, false},
-		{KeepRequest{Paths: paths, Text: &whole}, 1, true},
+		{answers.KeepParams{}, 1, true},
+		{answers.KeepParams{Kept: new(false)}, 1, false},
+		{answers.KeepParams{Paths: paths, Text: &part}, 0, false},
+		{answers.KeepParams{Paths: paths, Text: &whole}, 1, true},
 	} {
-		if marked, err := work.Keep(t.Context(), step.q); err != nil || len(marked) != step.marked || isKept() != step.kept {
-			t.Errorf("%+v: %q, %v", step.q, marked, err)
+		if marked, err := work.Keep(t.Context(), step.q); err != nil || len(marked.Kept) != step.marked || isKept() != step.kept {
+			t.Errorf("%+v: %+v, %v", step.q, marked, err)
 		}
 	}
 }

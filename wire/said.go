@@ -24,8 +24,9 @@ const (
 	ClassError   = loop.ClassError
 )
 
-// Said is the message of an update for people: one line without markup, and what can be done about it, the safe offer
-// first. Show nothing of an update without a text.
+// Said is what a person is told with an update: finished words, in one line and
+// without markup, and what can be done about it, the safe offer first. An update
+// without a text is nothing to be told.
 type Said struct {
 	Text   string    `json:"text,omitempty"`
 	Class  Class     `json:"class,omitempty"`
@@ -50,7 +51,8 @@ func NearMissText(e loop.NearMiss) string {
 	return "not done yet: " + cmp.Or(Sentence(e.Why), fmt.Sprintf("found %q, expected %q", OneLine(e.Found), OneLine(e.Expected)))
 }
 
-// saidOfSession names the agent once its model is known, which some agents tell later.
+// saidOfSession says who is at work as soon as that is known: agents come first,
+// and their models later.
 func saidOfSession(e stream.SessionStart) Said {
 	if e.Model == "" {
 		return Said{}

@@ -101,7 +101,8 @@ func SuggestionText(s verify.Suggestion) string {
 	return text
 }
 
-// VerifiedBy lists the gates that a promise has to pass, each followed by the words of from; "" for none.
+// VerifiedBy says what a promise has to pass, each with the words of from behind it;
+// "" for nothing.
 func VerifiedBy(c verify.Check, from func(verify.Gate) string) string {
 	var parts []string
 	for _, g := range verify.Gates() {

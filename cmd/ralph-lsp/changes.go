@@ -98,9 +98,9 @@ is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 			}
 			return err
 		}
-		changed, err := work.Changes(cmd.Context(), service.ChangesRequest{Range: r, Paths: paths})
+		files, err := work.Files(cmd.Context(), r, paths)
 		if err == nil {
-			terminal.PrintChanges(out, changed.Files, asJSON)
+			terminal.PrintChanges(out, files, asJSON)
 		}
 		return err
 	})

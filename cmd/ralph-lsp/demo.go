@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/demo"
+	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
@@ -70,7 +71,7 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	}
 	look := terminal.ConfigOf(stdout, stderr, false)
 	introduce(talk, look)
-	end, err := drive(cfg, stdout, stderr, how, func(string) {})
+	end, err := drive(cfg, config.Files{}, stdout, stderr, how, func() {})
 	if err != nil {
 		return err
 	}

@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
+	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -44,22 +46,23 @@ func (s *shown) display(cfg setup.Config, stdout, stderr io.Writer) (*terminal.D
 	return terminal.NewDisplay(s.style.Value, screen), out
 }
 
-// drive has a loop run in a process of its own, and shows it in this terminal to its end. begun is told its id.
-func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(id string)) (loop.End, error) {
+// drive has a loop run in a process of its own, and shows it in this terminal to its end. began is called when it has begun.
+func drive(cfg setup.Config, files config.Files, stdout, stderr io.Writer, how shown, began func()) (loop.End, error) {
 	caught, stop := terminal.CatchSignals()
 	defer stop()
 	display, out := how.display(cfg, stdout, stderr)
 	hello := client.Hello{Owns: true, Answers: how.answers, BellOnly: !terminal.UTF8Locale()}
 	var tty *os.File
 	tty, hello.Terminal = terminal.Is(stdout)
-	c, err := window.Begin(how.spare, cfg, hello, caught, func(c *client.Connection) {
-		c.Notes, c.Rings = display.Note, func(codes string) { go io.WriteString(tty, codes) } // which may take nothing
-	})
+	c, err := service.Begin(service.Beginning{Config: cfg, Files: files, Hello: hello, Spawn: how.spare.Take, Caught: caught,
+		Prepare: func(c *client.Connection) {
+			c.Notes, c.Rings = display.Note, func(codes string) { go io.WriteString(tty, codes) } // which may take nothing
+		}})
 	if err != nil {
 		return loop.End{}, asExit(err)
 	}
 	defer c.Close()
-	begun(c.LoopID())
+	began()
 	display.Start(c, c.Status)
 	w := window.Of(c, cfg)
 	over := make(chan struct{})
@@ -83,7 +86,7 @@ func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(id 
 
 // asExit is the error of a start, which may be that a signal came before it.
 func asExit(err error) error {
-	if errors.Is(err, window.ErrInterrupted) {
+	if errors.Is(err, service.ErrInterrupted) {
 		return &exitError{terminal.ExitCancelled, err.Error()}
 	}
 	return err
@@ -110,16 +113,16 @@ func outcome(end loop.End) error {
 	}
 }
 
-// detached starts a loop that goes on alone, and prints its id. begun is told that it has begun.
-func detached(cmd *cobra.Command, spare *window.Spare, cfg setup.Config, begun func(id string)) error {
+// detached starts a loop that goes on alone, and prints its id. began is called when it has begun.
+func detached(cmd *cobra.Command, spare *window.Spare, cfg setup.Config, files config.Files, began func()) error {
 	caught, stop := terminal.CatchSignals()
 	defer stop()
-	c, err := window.Begin(spare, cfg, client.Hello{}, caught, func(*client.Connection) {})
+	c, err := service.Begin(service.Beginning{Config: cfg, Files: files, Spawn: spare.Take, Caught: caught})
 	if err != nil {
 		return asExit(err)
 	}
 	defer c.Close()
-	begun(c.LoopID())
+	began()
 	for warning := range window.OpeningWarnings(c, caught) {
 		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Wrapped("warning: "+terminal.Line(warning), terminal.LineWidth(cmd.ErrOrStderr()), 2))
 	}

@@ -245,8 +245,7 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings) start
 	}
 }
 
-// drive runs the loop to its end, and remembers what the user started: it may be
-// continued later without asking for trust again. began is called when it has begun.
+// drive runs the loop to its end. began is called when it has begun.
 func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Files, began func()) error {
 	cfg.Version = programVersion()
 	if l.record != "" {
@@ -257,15 +256,9 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 		cfg.Storage.Recordings = dir
 	}
 	if l.detach {
-		return detached(cmd, l.shown.spare, cfg, func(id string) {
-			began()
-			start.Remember(files, cfg, id)
-		})
+		return detached(cmd, l.shown.spare, cfg, files, began)
 	}
-	end, err := l.follow(cmd, cfg, func(id string) {
-		began()
-		start.Remember(files, cfg, id)
-	})
+	end, err := l.follow(cmd, cfg, files, began)
 	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
 		unseen.message += "; " + terminal.GoOn
 	}
@@ -279,17 +272,17 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 	return err
 }
 
-// follow shows the loop in this terminal to its end. begun is told its id.
-func (l *loopFlags) follow(cmd *cobra.Command, cfg setup.Config, begun func(id string)) (loop.End, error) {
+// follow shows the loop in this terminal to its end. began is called when it has begun.
+func (l *loopFlags) follow(cmd *cobra.Command, cfg setup.Config, files config.Files, began func()) (loop.End, error) {
 	if !l.once.wanted {
 		l.shown.answers = isAttended(cmd)
-		return drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
+		return drive(cfg, files, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, began)
 	}
 	cfg.Once, l.shown.once = true, true
 	host := start.Host()
 	host.Attended = func() bool { return isAttended(cmd) }
-	// with a lease, the program that holds the loop reads the output: to look for it among all processes would take as long
-	// as an iteration
+	// else who reads what is printed is a program that holds the loop: to look for it among all processes takes as long as
+	// an iteration
 	if l.once.lease == 0 {
 		host.Printed = keeper.PrintedBy(os.Getpid())
 	} else {
@@ -298,7 +291,8 @@ func (l *loopFlags) follow(cmd *cobra.Command, cfg setup.Config, begun func(id s
 		l.shown.next = l.once.next
 	}
 	return driveOnce(cfg, host, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, func(drives keeper.Driven, over <-chan struct{}) {
-		begun(drives.ID())
+		began()
+		start.Remember(files, cfg, drives.ID())
 		l.once.hold(cmd.InOrStdin(), drives.Interrupt, over)
 	})
 }

@@ -23,8 +23,8 @@ type Limits struct {
 	MaxUnknown    int           // runs in a row of unknown cost, where the cost is limited
 }
 
-// Given are the limits that a file, a flag or a user gives, and the promise that ends the loop; nil gives none. Its JSON is
-// that of messages and session files.
+// Given are those limits that a file, a flag or a user names, and the promise that ends the loop; nil says
+// nothing. Its form as JSON is that of messages and session files.
 type Given struct {
 	MaxIterations *int      `json:"maxIterations,omitempty"`
 	MaxCostUSD    *float64  `json:"maxCostUsd,omitempty"`
@@ -279,19 +279,20 @@ func (l Limits) Given() Given {
 func (l Limits) Check() error {
 	for _, limit := range table {
 		if err := limit.Check(l); err != nil {
-			return &Error{limit, err}
+			return &Error{limit.Wire, limit.Key, err}
 		}
 	}
 	return nil
 }
 
-// Error says what is wrong with a limit.
+// Error says what is wrong with a limit, or with another setting.
 type Error struct {
-	Limit Limit
-	Err   error // completes "NAME ..."
+	Wire string // its name on the wire
+	Name string // its name where it was said
+	Err  error  // completes "NAME ..."
 }
 
-func (e *Error) Error() string { return e.Limit.Key + " " + e.Err.Error() }
+func (e *Error) Error() string { return e.Name + " " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 // Texts are the limits in words: "50 iterations", "$5.00", "4h of running". Of what

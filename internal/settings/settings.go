@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// Said are the settings that a start, an editor, a file or a loop that goes on gives. An empty one is left to the next
-// source. Its JSON is that of a start's argument.
+// Said is what somebody says: a start, an editor, the files, a loop that goes on. What is ""
+// or nil is left to whoever is asked next. Its form as JSON is that of a start's argument.
 type Said struct {
 	limits.Given
 	Plan        string           `json:"plan,omitempty"`         // a file of tasks, from the folder on
@@ -354,14 +354,8 @@ func (s Setting) IsLooser(said, than Said) bool {
 	return at(said) < at(than)
 }
 
-// Error says what is wrong with a setting.
-type Error struct {
-	Setting Setting
-	Err     error // completes "NAME ..."
-}
-
-func (e *Error) Error() string { return e.Setting.Wire + " " + e.Err.Error() }
-func (e *Error) Unwrap() error { return e.Err }
+// wrong says what is wrong with a setting, by its name on the wire.
+func (s Setting) wrong(err error) error { return &limits.Error{Wire: s.Wire, Name: s.Wire, Err: err} }
 
 func (s Setting) check(said Said) error {
 	if f, ok := s.field.(limitField); ok {
@@ -370,14 +364,14 @@ func (s Setting) check(said Said) error {
 	return s.Set(new(Said), s.Text(said))
 }
 
-// Check says what is wrong with what is said. Errors are of type *Error.
+// Check says what is wrong with what is said. Errors are of type *limits.Error.
 func (s Said) Check() error {
 	for _, setting := range all {
 		if !setting.IsIn(s) {
 			continue
 		}
 		if err := setting.check(s); err != nil {
-			return &Error{setting, err}
+			return setting.wrong(err)
 		}
 	}
 	return nil
@@ -389,12 +383,12 @@ func (s Said) CheckEditor() error {
 		switch text := setting.Text(s); {
 		case setting.Bounds:
 			if err := setting.check(s); err != nil {
-				return &Error{setting, err}
+				return setting.wrong(err)
 			}
 		case setting.IsIn(s) && setting.Editor == nil:
-			return &Error{setting, errors.New("is for a start, not for all of them")}
+			return setting.wrong(errors.New("is for a start, not for all of them"))
 		case setting.IsIn(s) && !slices.Contains(setting.Editor, text):
-			return &Error{setting, noneOf(text, setting.Editor)}
+			return setting.wrong(noneOf(text, setting.Editor))
 		}
 	}
 	return nil

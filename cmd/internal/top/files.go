@@ -36,8 +36,8 @@ func changesOf(s loop.Status, iteration int) (c changed, err error) {
 	if iteration > 0 {
 		during = changes.Range{From: iteration - 1, To: iteration}
 	}
-	found, err := work.Changes(context.Background(), service.ChangesRequest{Range: during})
-	return changed{found.Files, func(ctx context.Context, f changes.File) string {
+	files, err := work.Files(context.Background(), during, nil)
+	return changed{files, func(ctx context.Context, f changes.File) string {
 		paths := []string{f.Path}
 		if f.From != "" {
 			paths = append(paths, f.From)

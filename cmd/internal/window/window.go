@@ -19,9 +19,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// ErrInterrupted says that a signal came before the loop began.
-var ErrInterrupted = errors.New("interrupted before the loop began")
-
 // Spare is a keeper that is started while its start is still being prepared, which hides how long that takes. nil is none.
 type Spare struct {
 	started chan started
@@ -43,8 +40,8 @@ func Prepare() *Spare {
 	return s
 }
 
-// take returns the keeper, which is nobody else's from then on.
-func (s *Spare) take() (*client.Connection, error) {
+// Take returns the keeper, which is nobody else's from then on.
+func (s *Spare) Take() (*client.Connection, error) {
 	if s == nil || s.isTaken.Swap(true) { // the first start was refused
 		return client.Spawn()
 	}
@@ -73,30 +70,6 @@ func With(ctx context.Context, s *Spare) context.Context {
 func In(ctx context.Context) *Spare {
 	s, _ := ctx.Value(spareKey{}).(*Spare)
 	return s
-}
-
-// Begin has a keeper begin a loop, unless a signal comes before.
-func Begin(spare *Spare, cfg setup.Config, hello client.Hello, caught <-chan os.Signal,
-	prepare func(*client.Connection)) (*client.Connection, error) {
-	data, err := cfg.Encode()
-	if err != nil {
-		return nil, err
-	}
-	c, err := spare.take()
-	if err != nil {
-		return nil, err
-	}
-	prepare(c)
-	result := make(chan error, 1)
-	go func() { result <- c.Begin(data, hello) }()
-	select {
-	case err = <-result:
-	case <-caught:
-		c.Close() // which ends what may have begun
-		<-result
-		return nil, ErrInterrupted
-	}
-	return c, err
 }
 
 // Window is a terminal as the owner of a loop.

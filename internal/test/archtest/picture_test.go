@@ -240,7 +240,7 @@ var picture = Rules{
 			"loop/start", "loop/verify", "loopstate", "loopstate/journal", "server/client", "server/documents",
 			"server/feed", "server/findings", "server/folders", "server/permission", "server/refusal",
 			"server/remote", "server/rpc", "server/session", "server/transcript", "server/turns", "service", "stream",
-			"wire", "wire/answers", "workspace/changes", "workspace/worktree",
+			"wire", "wire/answers", "workspace/changes",
 		},
 		"server/acp/rpc": {},
 		"service/chat":   {"loop", "loop/ask", "loop/start", "loopstate/journal", "service", "wire", "wire/answers"},
