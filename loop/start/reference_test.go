@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the tables of keys in docs")
+var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the lists of keys in docs")
 
 // What is written about the configuration is made of its table of keys.
 func TestTheSchemaIsThatOfTheKeys(t *testing.T) {
@@ -25,7 +25,7 @@ func TestTheSchemaIsThatOfTheKeys(t *testing.T) {
 	compareFile(t, name, schemaOfKeys(t))
 }
 
-var keyTable = regexp.MustCompile(`(?s)(<!-- keys -->\n).*(<!-- end of keys -->\n)`)
+var keyList = regexp.MustCompile(`(?s)(<!-- keys -->\n).*(<!-- end of keys -->\n)`)
 
 func TestTheDocumentsListTheKeys(t *testing.T) {
 	compareKeys(t, "../../docs/CONFIG.md", config.Keys())
@@ -38,11 +38,11 @@ func compareKeys(t *testing.T, name string, keys []config.Key) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !keyTable.Match(text) {
+	if !keyList.Match(text) {
 		t.Fatal(name + " has no place for the keys")
 	}
-	literal := strings.ReplaceAll(keysAsTable(keys), "$", "$$")
-	compareFile(t, name, keyTable.ReplaceAll(text, []byte("${1}"+literal+"${2}")))
+	literal := strings.ReplaceAll(keysAsList(keys), "$", "$$")
+	compareFile(t, name, keyList.ReplaceAll(text, []byte("${1}"+literal+"${2}")))
 }
 
 var tomlBlock = regexp.MustCompile("(?ms)^( *)```toml\n(.*?)^ *```$")

@@ -124,10 +124,9 @@ func description(k config.Key) string {
 // marks stand behind the documentation of a key that yields.
 var marks = map[settings.Yield]string{settings.Demands: " (trust)", settings.ToStricter: " (stricter)", settings.ToUsers: " (yours first)", settings.Always: " (yours)", settings.Users: " (yours alone)"}
 
-// keysAsTable returns the table of all keys as Markdown.
-func keysAsTable(keys []config.Key) string {
+// keysAsList returns all keys as a list in Markdown.
+func keysAsList(keys []config.Key) string {
 	var b strings.Builder
-	b.WriteString("| key | value | default | meaning |\n|---|---|---|---|\n")
 	for _, key := range keys {
 		if key.Type == config.Table {
 			continue
@@ -140,13 +139,10 @@ func keysAsTable(keys []config.Key) string {
 				value = "list of " + value
 			}
 		}
-		standard := ""
 		if key.Default != "" {
-			standard = "`" + key.Default + "`"
+			value += "; default `" + key.Default + "`"
 		}
-		doc := description(key)
-		doc += marks[key.Yields]
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, value, standard, doc)
+		fmt.Fprintf(&b, "- **`%s`** (%s): %s%s\n", name, value, description(key), marks[key.Yields])
 	}
 	return b.String()
 }
