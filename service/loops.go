@@ -76,8 +76,8 @@ type standing struct {
 	status loop.Status
 }
 
-// Loops are the loops of all folders that run, can go on or ended lately: those first that failed
-// or ask, then those at work, then those that ended; of each kind those that changed last.
+// Loops are the loops of all folders that run, can go on or ended lately: those first that ask
+// or failed, then those at work, then those that ended; of each kind those that changed last.
 func (l *Lister) Loops() (loops []loop.Status) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

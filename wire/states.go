@@ -55,13 +55,13 @@ var states = map[loop.State]stateFacts{
 	loop.StateWaiting: {rank: 4, live: true, class: ClassWarning, doing: waitsFor, goOn: "Retry Now",
 		can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanDetach, CanOpen}},
 	loop.StateInterrupted: {rank: 3, class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
-	loop.StateFailed:      {rank: 1, class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
+	loop.StateFailed:      {rank: 2, class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
 	loop.StateEnded:       {rank: 8, doing: endingOf, can: []string{CanStart}},
 }
 
 // rankUndecided is the rank of a loop whose user has to decide: about an agent's question, or about a promise that
 // nobody can verify.
-const rankUndecided = 2
+const rankUndecided = 1
 
 // compareNeed puts the loop first that needs its user most, and of those that have
 // ended the newest.

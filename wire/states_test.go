@@ -151,7 +151,7 @@ func TestWhetherACostWillBeKnownIsSaid(t *testing.T) {
 func TestTheOrderOfLoops(t *testing.T) {
 	at := noon
 	wanted := []LoopStatus{
-		{State: "failed"}, {State: "paused", Condition: loop.Condition{Pause: loop.Pause{Unchecked: "ran no test"}}}, {State: "interrupted"}, {State: "waiting"}, {State: "running"}, {State: "paused"},
+		{State: "paused", Condition: loop.Condition{Pause: loop.Pause{Unchecked: "ran no test"}}}, {State: "failed"}, {State: "interrupted"}, {State: "waiting"}, {State: "running"}, {State: "paused"},
 		{State: "ended", Ending: Ending{EndedAt: at.Add(time.Hour)}}, {State: "ended", Ending: Ending{EndedAt: at}}, {State: "ended"}, {State: "idle"},
 	}
 	turned := slices.Clone(wanted)
@@ -192,7 +192,7 @@ func TestWhatNeedsItsUserIsListedFirst(t *testing.T) {
 	for _, s := range loops {
 		got = append(got, s.LoopID)
 	}
-	if want := "failed asks unchecked left runs starts paused ended over"; strings.Join(got, " ") != want {
+	if want := "asks unchecked failed left runs starts paused ended over"; strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %s", got, want)
 	}
 }

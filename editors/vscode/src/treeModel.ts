@@ -87,7 +87,7 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
   return {
     id: `loop/${l.loopId ?? l.folder}`,
     label: short(l.title, 28), // how it stands has to have room
-    description: facts(l.worktree?.branch, l.host !== anywhere && !l.text?.includes(l.host ?? '') && l.host, l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
+    description: facts(l.text, l.live ? '' : l.backend?.name, l.host !== anywhere && !l.text?.includes(l.host ?? '') && l.host, l.worktree?.branch), // what it does right now is a row below
     icon: iconOf(l),
     colour: colours[l.class],
     context: ['ralph.loop', ...canOf(l), ...(l.worktree ? ['worktree'] : []), l.host ? 'far' : '', l.busy ? 'busy' : 'idle'].filter(Boolean).join(' '),

@@ -30,6 +30,7 @@ export class Composer {
     this.box.addEventListener('input', () => this.changed());
     this.box.addEventListener('keydown', (e) => this.key(e));
     this.box.addEventListener('blur', () => this.offer([]));
+    addEventListener('resize', () => this.grow()); // in another width the text has other lines
     this.list.addEventListener('mousedown', (e) => {
       e.preventDefault(); // the box keeps the focus
       const chosen = [...this.list.children].indexOf((e.target as HTMLElement).closest('[role=option]')!);

@@ -95,7 +95,7 @@ export class Part {
       case '_ralph/iteration': return this.begin(u);
       case '_ralph/note': return this.said({ text: [u.label, u.text].filter(Boolean).join(' · '), class: 'info' }, 'note');
       case '_ralph/verify': return this.verify(u);
-      case '_ralph/question': return this.said(u, 'question', u.detail ?? u.title, { id: u.id, at: u.at });
+      case '_ralph/question': return this.said(u, 'question', u.text?.endsWith(u.detail?.trim() ?? u.title) ? '' : u.detail, { id: u.id, at: u.at });
       case '_ralph/end': return this.end(u);
       case 'usage_update': return;
       default: return this.said(u, u.sessionUpdate.slice('_ralph/'.length));

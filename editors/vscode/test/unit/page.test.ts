@@ -303,7 +303,9 @@ test('an iteration whose promise is refuted knows it', () => {
 test('a question has all there is to read, and what came of it a row of its own', () => {
   const read = (name: string): Update => JSON.parse(fs.readFileSync(path.join(ROOT, `../../testdata/wire/update-ralph-${name}.json`), 'utf8'));
   const [asked, answered] = rowsOf(read('question'), read('answer'));
-  assert.ok(asked?.kind === 'said' && asked.question?.id === 'q1' && asked.question.at && asked.more === 'git commit -m wip', JSON.stringify(asked));
+  assert.ok(asked?.kind === 'said' && asked.question?.id === 'q1' && asked.question.at && asked.more === undefined, JSON.stringify(asked));
+  const [long] = rowsOf({ ...read('question'), detail: 'git commit -m wip\ngit push' } as Update);
+  assert.ok(long?.kind === 'said' && long.more === 'git commit -m wip\ngit push', 'not all of it is in its line');
   assert.ok(answered?.kind === 'said' && !answered.question && answered.text === 'denied: Bash git commit -m wip: not that folder', JSON.stringify(answered));
 });
 

@@ -119,7 +119,7 @@ test('a loop of another machine stands below its repository, and is offered what
   const groups = roots(input);
   assert.deepEqual(groups.map((n) => [n.label, n.description]), [['app', 'worktrees · fleet'], ['Fleet', '']]);
   const [first, tree1] = await groups[0]!.children!();
-  assert.deepEqual([first!.label, first!.description, first!.expanded, tree1!.label], ['f1', `box-1 · done${local!.backend ? ` · ${local!.backend.name}` : ''}`, false, 'w1']);
+  assert.deepEqual([first!.label, first!.description, first!.expanded, tree1!.label], ['f1', `done${local!.backend ? ` · ${local!.backend.name}` : ''} · box-1`, false, 'w1']);
   assert.ok((await groups[1]!.children!())[0]!.description!.startsWith('done'), 'nobody has had it');
   const has = (command: string, context: string) => menus['view/item/context']!.some((m) => m.command === command && new RegExp(m.when.match(/=~ \/(.*)\//)?.[1] ?? '^$').test(context));
   assert.deepEqual(['ralph.fetch', 'ralph.openSession', 'ralph.continueInPi', 'ralph.land', 'ralph.openStateFile', 'ralph.openWorktree'].filter((c) => has(c, first!.context!)), ['ralph.fetch']);
