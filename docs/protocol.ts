@@ -521,7 +521,7 @@ export interface LoopStatus {
   pausing?: boolean // it will pause when its iteration has ended
   detached?: boolean // it runs alone, even if a window shows it
   can?: string[] // the possible commands: "start", "cancel"...
-  sandbox?: Walls // around its agents; absent: none
+  sandbox?: Sandbox // around its agents; absent: none
   costText?: string // "$1.42 of $10.00"
   limitTexts?: string[] // its limits, a line each
   details?: Detail[] // its facts, for a table
@@ -569,8 +569,8 @@ export interface Talk {
   hint: string // for the empty box
 }
 
-// Around the agents of a loop.
-export interface Walls {
+// Says what confines the agents of a loop.
+export interface Sandbox {
   text: string // "sandboxed"
   engine: string // what makes them: "bubblewrap"
 }
