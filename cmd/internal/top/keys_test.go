@@ -3,45 +3,16 @@ package top
 import (
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
-
-func TestKeysAreReadAsTerminalsSendThem(t *testing.T) {
-	for _, tt := range []struct {
-		in    string
-		isAll bool
-		want  []key
-		rest  string
-	}{
-		{"aß世", false, []key{{"a", "a"}, {"ß", "ß"}, {"世", "世"}}, ""},
-		{"a\xe4\xb8", false, []key{{"a", "a"}}, "\xe4\xb8"},
-		{"\xe4", true, []key{{"\ufffd", "\ufffd"}}, ""},
-		{"\r\n\t\x7f\x08\x03\x1a ", false, []key{{name: "enter"}, {name: "enter"}, {name: "tab"}, {name: "backspace"}, {name: "backspace"}, {name: "ctrl+c"}, {name: "ctrl+z"}, {" ", " "}}, ""},
-		{"\x1b[A\x1b[B\x1b[C\x1b[D\x1bOA\x1bOF", false, []key{{name: "up"}, {name: "down"}, {name: "right"}, {name: "left"}, {name: "up"}, {name: "end"}}, ""},
-		{"\x1b[1;5A\x1b[H\x1b[F\x1b[Z", false, []key{{name: "up"}, {name: "home"}, {name: "end"}, {name: "shift+tab"}}, ""},
-		{"\x1b[1~\x1b[7~\x1b[4~\x1b[8~\x1b[5~\x1b[6~\x1b[6;2~", false, []key{{name: "home"}, {name: "home"}, {name: "end"}, {name: "end"}, {name: "pgup"}, {name: "pgdown"}, {name: "pgdown"}}, ""},
-		{"\x1b[3~\x1b[11~\x1b[I\x1bxq", false, []key{{"q", "q"}}, ""}, // what has no meaning does nothing
-		{"\x1b", false, nil, "\x1b"},
-		{"\x1b", true, []key{{name: "esc"}}, ""},
-		{"\x1b[1;", false, nil, "\x1b[1;"},
-		{"\x1b[1;", true, nil, ""},
-		{"\x1b[200~q\nX\x1b[201~x", false, []key{{text: "q\nX"}, {"x", "x"}}, ""},
-		{"\x1b[200~q", false, nil, "\x1b[200~q"},
-		{"\x1b[200~" + strings.Repeat("q", maxPaste), false, []key{{text: strings.Repeat("q", maxPaste)}}, ""},
-	} {
-		keys, rest := keysOf([]byte(tt.in), tt.isAll)
-		if !reflect.DeepEqual(keys, tt.want) || string(rest) != tt.rest {
-			t.Errorf("%.40q: %v and %q, not %v and %q", tt.in, keys, rest, tt.want, tt.rest)
-		}
-	}
-}
 
 // Each key is a command of the program, or says why it can't be one.
 func TestKeysRunCommands(t *testing.T) {
@@ -390,9 +361,9 @@ func TestTwoLoops(t *testing.T) {
 	c.loops = c.loops[1:]
 	c.looks()
 	c.has("> ● parser", "▾ iteration 3")
-	c.hears(resizeMsg{120, 40})
+	c.hears(tea.WindowSizeMsg{Width: 120, Height: 40})
 	c.has("│ ── parser", "▾ iteration 3")
-	c.hears(resizeMsg{20, 5})
+	c.hears(tea.WindowSizeMsg{Width: 20, Height: 5})
 	c.has("too small")
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -46,10 +48,10 @@ func TestWhatComesForAnotherLoop(t *testing.T) {
 	c.says["next"] = said{text: "no run is under way", isError: true}
 	var slow []effect
 	for _, k := range "dipe" {
-		slow = append(slow, c.m.update(key{string(k), string(k)})...)
+		slow = append(slow, c.m.update(tea.KeyPressMsg{Code: k, Text: string(k)})...)
 	}
 	c.types("u", down)
-	slow = append(slow, c.m.update(key{name: "enter"})...)
+	slow = append(slow, c.m.update(tea.KeyPressMsg{Code: tea.KeyEnter})...)
 	c.types(down)
 	for _, do := range slow {
 		c.hears(do())
@@ -79,7 +81,7 @@ func TestOneFileIsReadAtATime(t *testing.T) {
 	c.has("a binary file")
 	var passed []effect
 	for range 3 {
-		passed = append(passed, c.m.update(key{name: "down"})...)
+		passed = append(passed, c.m.update(tea.KeyPressMsg{Code: tea.KeyDown})...)
 	}
 	c.types(escape)
 	for _, do := range passed {
@@ -92,7 +94,7 @@ func TestOneFileIsReadAtATime(t *testing.T) {
 	tree := c.m.page.tree
 	tree.patch = func(ctx context.Context, f changes.File) string {
 		read = append(read, f.Path)
-		c.m.update(key{name: "esc"})
+		c.m.update(tea.KeyPressMsg{Code: tea.KeyEscape})
 		if ctx.Err() == nil {
 			t.Errorf("%s is read on", f.Path)
 		}

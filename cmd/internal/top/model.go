@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -21,21 +23,20 @@ type world struct {
 	run    func(args ...string) said                                              // runs a command of the program
 	diff   func(s loop.Status, iteration int) (changed, error)
 	now    func() time.Time
-	send   func(context.Context, message)
+	send   func(message)
 	beside func(func()) // does something in another goroutine
 }
 
 // A message is what has happened: a key, or one of those that end in Msg. An effect takes its
 // time, and a message comes of it.
 type (
-	message  any
-	effect   func() message
+	message  = tea.Msg
+	effect   = tea.Cmd
 	loopsMsg struct {
 		look  int64 // which of all looks it was
 		loops []loop.Status
 	}
-	saidMsg   said
-	resizeMsg struct{ width, height int }
+	saidMsg said
 )
 
 // said is what a command has printed.
@@ -81,10 +82,12 @@ func newModel(w world, p terminal.Palette, width, height int) *model {
 // update takes a message.
 func (m *model) update(msg message) []effect {
 	switch msg := msg.(type) {
-	case key:
-		return m.typed(msg)
-	case resizeMsg:
-		m.width, m.height = msg.width, msg.height
+	case tea.KeyPressMsg:
+		return m.typed(key{msg.String(), msg.Text})
+	case tea.PasteMsg:
+		return m.typed(key{text: msg.Content})
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
 		if m.storyWidth() != m.source.width {
 			m.open()
 		}
@@ -212,8 +215,8 @@ func (m *model) open() {
 		watch: func(ctx context.Context, cursor string) terminal.Story { return m.watch(ctx, s, cursor) },
 		gen:   m.source.gen, width: m.storyWidth(), palette: m.palette,
 	}
-	ctx, source, send := m.ctx, m.source, m.send
-	m.beside(func() { source.follow(ctx, func(msg message) { send(ctx, msg) }) })
+	ctx, source := m.ctx, m.source
+	m.beside(func() { source.follow(ctx, m.send) })
 }
 
 // unfold opens a section, or folds it.

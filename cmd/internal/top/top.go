@@ -3,9 +3,8 @@
 // It has no policy of its own: it shows what status --all and watch show, and a key is a command of the program, run
 // in this process with its output below. A model takes messages and draws pictures (model.go, act.go, list.go,
 // files.go, typed.go, view.go), so it is tested as a conversation. A loop's story is read beside it, at a width, in
-// pages (story.go), and kept in sections that fold (transcript.go). One goroutine has the model, and draws it as
-// often as a person can see, and at once after a key. screen.go and keys.go are the terminal: a library for it would
-// cost each start of the program more than all of these.
+// pages (story.go), and kept in sections that fold (transcript.go). Bubble Tea has the terminal: it reads keys, and
+// writes what differs between two pictures.
 package top
 
 import (
@@ -17,7 +16,9 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
@@ -30,10 +31,9 @@ import (
 )
 
 const (
-	drawEvery = 33 * time.Millisecond  // at most
-	turnEvery = 100 * time.Millisecond // spinners, and a look at the terminal's size
+	drawEvery = 33 * time.Millisecond  // at most, but for keys
+	turnEvery = 100 * time.Millisecond // spinners
 	listEvery = time.Second
-	escAlone  = 50 * time.Millisecond // how long what may follow an ESC takes
 )
 
 // errNoScreen says what there is instead.
@@ -60,53 +60,58 @@ another when that stands otherwise, for screen readers.`,
 			if !shows || !answers || terminal.IsDumb() {
 				return errNoScreen
 			}
-			return newProgram(in, out, execute).run()
+			return run(in, out, execute)
 		},
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "print lines, and draw nothing")
 	return cmd
 }
 
-// program is the screen, its model and what comes to it.
+// program is the model as Bubble Tea has it.
 type program struct {
-	screen   screen
-	model    *model
-	messages chan message
-	typed    chan []byte
-	broken   chan any  // a panic elsewhere
-	pending  []byte    // of a key that isn't whole
-	since    time.Time // when that came
-	suspend  func()
+	model   *model
+	tty     *os.File
+	shown   func(string) string // what may be shown of a line
+	suspend func()
+
+	isNew, isTyped bool // something isn't drawn; the last message was a key
+	drawn          time.Time
+	view           tea.View
 }
 
-func newProgram(in, out *os.File, execute func([]string, io.Writer) int) *program {
+// run shows the screen until its user leaves, or a signal ends it.
+func run(in, out *os.File, execute func([]string, io.Writer) int) error {
 	palette := terminal.PaletteFor(out)
-	p := &program{
-		screen:   screen{in: in, out: out, shown: palette.Fence()},
-		messages: make(chan message, 16), typed: make(chan []byte), broken: make(chan any, 1),
+	p := &program{tty: out, shown: palette.Fence()}
+	screen := tea.NewProgram(p, tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithFPS(30))
+	beside := func(do func()) {
+		go screen.Send(tea.BatchMsg{func() tea.Msg { do(); return nil }}) // whose panic gives the terminal back
 	}
-	w := world{
+	p.model = newModel(world{
 		loops: new(service.Lister).Loops,
 		read:  func(s loop.Status) journal.Story { return storyOf(s) },
 		watch: func(ctx context.Context, s loop.Status, cursor string) terminal.Story {
 			w := window.NewWatch(s.Folder, s.LoopID, s, storyOf(s), client.Hello{Cursor: cursor})
-			p.beside(func() { w.Keep(ctx) })
+			beside(func() { w.Keep(ctx) })
 			return w
 		},
-		run:  func(args ...string) said { return ran(execute, args) },
-		diff: changesOf,
-		now:  time.Now,
-		send: func(ctx context.Context, msg message) {
-			select {
-			case p.messages <- msg:
-			case <-ctx.Done():
-			}
-		},
-		beside: p.beside,
-	}
-	width, height := p.screen.size()
-	p.model = newModel(w, palette, width, height)
-	return p
+		run:    func(args ...string) said { return ran(execute, args) },
+		diff:   changesOf,
+		now:    time.Now,
+		send:   screen.Send,
+		beside: beside,
+	}, palette, 0, 0)
+	caught, stop := terminal.CatchSignals()
+	defer stop()
+	go func() {
+		<-caught
+		screen.Quit()
+	}()
+	var unwatch func()
+	p.suspend, unwatch = terminal.OnSuspend(out, func() { _ = screen.ReleaseTerminal() }, func() { _ = screen.RestoreTerminal() })
+	defer unwatch()
+	_, err := screen.Run()
+	return err
 }
 
 // storyOf is what is kept of a loop's story.
@@ -118,122 +123,72 @@ func storyOf(s loop.Status) *journal.Reader {
 	return journal.StoryOf(s.LoopID, file)
 }
 
-// run shows the screen until its user leaves, or a signal ends it.
-func (p *program) run() error {
-	caught, stop := terminal.CatchSignals()
-	defer stop()
-	if err := p.screen.enter(); err != nil {
-		return err
+// The messages of the program's own.
+type (
+	turnMsg   struct{}
+	lookedMsg struct {
+		loops message
+		took  time.Duration
 	}
-	defer p.screen.leave() // also on a panic
-	var unwatch func()
-	p.suspend, unwatch = terminal.OnSuspend(p.screen.out, p.screen.leave, func() { _ = p.screen.enter() })
-	defer unwatch()
-	p.beside(p.read)
-	p.beside(p.listen)
-	turns := time.NewTicker(turnEvery)
-	defer turns.Stop()
-	var drawn time.Time
-	isNew := false // something isn't drawn
-	draw := func() {
-		p.screen.draw(p.model.picture())
-		drawn, isNew = time.Now(), false
-	}
-	for draw(); !p.model.leaves; {
-		var later, alone <-chan time.Time
-		if isNew {
-			later = time.After(drawEvery - time.Since(drawn))
-		}
-		if len(p.pending) > 0 {
-			alone = time.After(escAlone - time.Since(p.since))
-		}
-		select {
-		case in, ok := <-p.typed:
-			if !ok { // the terminal is gone
-				return nil
-			}
-			p.press(append(p.pending, in...), false)
-			draw()
-		case <-alone:
-			p.press(p.pending, true)
-			draw()
-		case msg := <-p.messages:
-			p.update(msg)
-			isNew = true
-		case <-later:
-			draw()
-		case <-turns.C:
-			p.model.frame++
-			isNew = isNew || isTurning(p.model.seen())
-			if w, h := p.screen.size(); w != p.model.width || h != p.model.height {
-				p.update(resizeMsg{w, h})
-				isNew = true
-			}
-		case problem := <-p.broken:
-			panic(problem)
-		case <-caught:
-			return nil
-		}
-	}
-	return nil
+)
+
+// Init implements tea.Model.
+func (p *program) Init() tea.Cmd { return tea.Batch(turn(), p.looked) }
+
+func turn() tea.Cmd { return tea.Tick(turnEvery, func(time.Time) tea.Msg { return turnMsg{} }) }
+
+// looked asks how the loops stand.
+func (p *program) looked() tea.Msg {
+	began := time.Now()
+	return lookedMsg{p.model.list(), time.Since(began)}
 }
 
-// beside runs something that has no end but the program's. Its panic is the program's, which gives
-// the terminal back first.
-func (p *program) beside(do func()) {
-	go func() {
-		defer func() {
-			if problem := recover(); problem != nil {
-				p.broken <- problem
-			}
-		}()
-		do()
-	}()
-}
-
-// read reads what is typed.
-func (p *program) read() {
-	for {
-		in := make([]byte, 4096)
-		n, err := p.screen.in.Read(in)
-		if n == 0 || err != nil {
-			close(p.typed)
-			return
+// Update implements tea.Model.
+func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	pressed, isKey := msg.(tea.KeyPressMsg)
+	switch msg := msg.(type) {
+	case turnMsg:
+		if _, _, err := term.GetSize(int(p.tty.Fd())); err != nil { // the terminal is gone
+			return p, tea.Quit
 		}
-		p.typed <- in[:n]
+		p.model.frame++
+		p.isNew = p.isNew || isTurning(p.model.seen())
+		return p, turn()
+	case lookedMsg:
+		next := tea.Tick(max(listEvery, 10*msg.took), func(time.Time) tea.Msg { return p.looked() })
+		_, cmd := p.Update(msg.loops)
+		return p, tea.Batch(cmd, next)
 	}
+	switch {
+	case isKey && pressed.String() == "ctrl+z":
+		return p, func() tea.Msg { p.suspend(); return nil }
+	case isKey && pressed.String() == "ctrl+l":
+		return p, tea.ClearScreen
+	}
+	effects := p.model.update(msg)
+	p.isNew, p.isTyped = true, isKey
+	if p.model.leaves {
+		return p, tea.Quit
+	}
+	return p, tea.Batch(effects...)
 }
 
-// listen asks how the loops stand.
-func (p *program) listen() {
-	for {
-		began := time.Now()
-		p.messages <- p.model.list()
-		time.Sleep(max(listEvery, 10*time.Since(began)))
+// View implements tea.Model. What comes too fast to be seen is drawn with the next turn.
+func (p *program) View() tea.View {
+	if !p.isNew || !p.isTyped && time.Since(p.drawn) < drawEvery {
+		return p.view
 	}
-}
-
-func (p *program) update(msg message) {
-	for _, do := range p.model.update(msg) {
-		p.beside(func() { p.messages <- do() })
+	shown := p.model.picture()
+	for i, row := range shown.rows {
+		shown.rows[i] = terminal.Fit(p.shown(row), shown.width)
 	}
-}
-
-// press takes keys.
-func (p *program) press(in []byte, isAll bool) {
-	var keys []key
-	keys, p.pending = keysOf(in, isAll)
-	p.since = time.Now()
-	for _, k := range keys {
-		switch k.name {
-		case "ctrl+z":
-			p.suspend()
-		case "ctrl+l":
-			p.screen.forget()
-		default:
-			p.update(k)
-		}
+	p.view = tea.NewView(strings.Join(shown.rows, "\n"))
+	p.view.AltScreen = true
+	if shown.column >= 0 {
+		p.view.Cursor = tea.NewCursor(shown.column, shown.row)
 	}
+	p.isNew, p.drawn = false, time.Now()
+	return p.view
 }
 
 // ran runs a command of the program and returns what it has said.

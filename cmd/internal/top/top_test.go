@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -162,13 +165,8 @@ func newTalk(t testing.TB, width, height int, loops ...loop.Status) *talk {
 			c.ran = append(c.ran, fmt.Sprint("diff ", s.LoopID, " ", iteration))
 			return c.diff, nil
 		},
-		now: func() time.Time { return c.now },
-		send: func(ctx context.Context, msg message) {
-			select {
-			case c.came <- msg:
-			case <-ctx.Done():
-			}
-		},
+		now:    func() time.Time { return c.now },
+		send:   func(msg message) { c.came <- msg },
 		beside: func(do func()) { go do() },
 	}, terminal.Palette{}, width, height)
 	t.Cleanup(func() { c.m.close() })
@@ -208,13 +206,20 @@ func (c *talk) looks() { c.hears(c.m.list()) }
 
 // types has keys typed, as a terminal sends them.
 func (c *talk) types(texts ...string) {
+	var keys uv.EventDecoder
 	for _, text := range texts {
-		keys, rest := keysOf([]byte(text), true)
-		if len(rest) > 0 {
-			c.t.Fatalf("%q isn't whole", text)
+		if pasted, ok := strings.CutPrefix(text, "\x1b[200~"); ok {
+			c.hears(tea.PasteMsg{Content: strings.TrimSuffix(pasted, "\x1b[201~")})
+			continue
 		}
-		for _, k := range keys {
-			c.hears(k)
+		for text != "" {
+			n, event := keys.Decode([]byte(text))
+			key, ok := event.(uv.KeyPressEvent)
+			if !ok {
+				c.t.Fatalf("%q is no key: %v", text, event)
+			}
+			c.hears(tea.KeyPressMsg(key))
+			text = text[n:]
 		}
 	}
 }

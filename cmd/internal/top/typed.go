@@ -9,6 +9,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 )
 
+// key is a typed key: a name such as "enter" or "ctrl+c"; a letter's name is itself. Pasted text has a text alone, so
+// it can only stand where text is asked for.
+type key struct{ name, text string }
+
 // page is a text in place of the story.
 type page struct {
 	title, text string
@@ -130,7 +134,7 @@ func (m *model) chooses(c *choice, k key) []effect {
 // turned is where a text is shown from, behind a key. Its picture knows where it ends.
 func (m *model) turned(top int, k key) int {
 	half := m.height / 2
-	by := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -half, "pgdown": half, " ": half, "home": -top,
+	by := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -half, "pgdown": half, "space": half, "home": -top,
 		"g": -top, "end": maxPrinted, "G": maxPrinted}
 	return max(top+by[k.name], 0)
 }
@@ -157,7 +161,7 @@ func (m *model) command(k key) []effect {
 		m.move(1)
 	case "pgup":
 		m.story.scroll(-page)
-	case "pgdown", " ":
+	case "pgdown", "space":
 		m.story.scroll(page)
 	case "home", "g":
 		m.story.scroll(-m.story.rows())
