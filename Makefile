@@ -172,7 +172,7 @@ RACES := backends backends/acp backends/reaper cmd/internal/top cmd/internal/win
 	keeper keeper/client keeper/door \
 	loop/engine loop/engine/executor loop/engine/inbox loop/engine/presence loop/engine/sentry loop/engine/snapshots loop/start loop/verify \
 	loopstate loopstate/journal loopstate/registry \
-	server server/acp server/acp/rpc server/ahp server/ahp/websocket server/documents server/feed server/findings \
+	server server/acp server/acp/rpc server/ahp server/documents server/feed server/findings \
 	server/folders server/mcp server/rpc server/session server/stdio server/transcript server/turns service
 RACES_IN_PART := cmd/ralph-lsp sandbox workspace/changes workspace/worktree
 TOGETHER := EachIteration|ReadWhileOthers|ManyUnknown|UndoOfSome|OneAtATime|CommitOfASnapshot|LandingBrings|AtOnce|WithChanges|Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$

@@ -1,18 +1,23 @@
 package ahp
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
-	"github.com/ralph-lsp/ralph-lsp/server/ahp/websocket"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// maxUnsent is how many messages a client may leave unread; then its connection is closed.
-const maxUnsent = 8192
+// What a client may leave unread before its connection is closed.
+const (
+	maxUnsent    = 8192 // messages
+	writeTimeout = 30 * time.Second
+)
 
 // Codes of errors of the protocol.
 const (
@@ -41,7 +46,7 @@ func (c *client) Write(message []byte) (int, error) {
 	select {
 	case c.unsent <- message:
 	default:
-		go c.conn.Close()
+		go c.conn.CloseNow()
 	}
 	return len(message), nil
 }
@@ -50,7 +55,9 @@ func (c *client) send() {
 	for {
 		select {
 		case message := <-c.unsent:
-			_, _ = c.conn.Write(message) // that it is gone is noticed where it is read
+			ctx, cancel := context.WithTimeout(c.ctx, writeTimeout)
+			_ = c.conn.Write(ctx, websocket.MessageText, message) // that it is gone is noticed where it is read
+			cancel()
 		case <-c.gone:
 			return
 		}

@@ -6,15 +6,16 @@ import (
 	"io"
 	"maps"
 	"net"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/accept"
+	"github.com/coder/websocket"
+
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
-	"github.com/ralph-lsp/ralph-lsp/server/ahp/websocket"
 	"github.com/ralph-lsp/ralph-lsp/service/chat"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -27,6 +28,9 @@ const (
 	// window is where VS Code's pages come from. Its servers send no origin at all.
 	windowOrigin = "vscode-file://vscode-app"
 	maxClients   = 64
+	// What a connection may take before it is a client's.
+	maxHead      = 16 << 10
+	shakeTimeout = 10 * time.Second
 )
 
 type object = map[string]any
@@ -75,14 +79,12 @@ func (h *Host) Serve(listener net.Listener, until io.Reader) {
 			h.learn(h.Loops.Agents(h.ctx, folder))
 		}()
 	}
-	go accept.Serve(listener.Accept, 2*maxClients, h.serveClient)
+	web := &http.Server{Handler: http.HandlerFunc(h.serveClient), ReadHeaderTimeout: shakeTimeout, MaxHeaderBytes: maxHead}
+	go func() { _ = web.Serve(listener) }()
 	_, _ = io.Copy(io.Discard, until)
-	_ = listener.Close()
+	_ = web.Close()
 	cancel()
 	h.mu.Lock()
-	for c := range h.clients {
-		c.conn.Close()
-	}
 	sessions := slices.Collect(maps.Values(h.sessions))
 	h.mu.Unlock()
 	for _, s := range sessions {
@@ -92,10 +94,10 @@ func (h *Host) Serve(listener net.Listener, until io.Reader) {
 
 // allow says with which status of HTTP a client is refused. A page that a browser shows is, whatever
 // name it has for this machine.
-func (h *Host) allow(r websocket.Request) int {
-	name, _, err := net.SplitHostPort(r.Header.Get("Host"))
+func (h *Host) allow(r *http.Request) int {
+	name, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
-		name = r.Header.Get("Host")
+		name = r.Host
 	}
 	ip := net.ParseIP(name)
 	if name != "localhost" && (ip == nil || !ip.IsLoopback()) {
@@ -112,12 +114,17 @@ func (h *Host) allow(r websocket.Request) int {
 	return 0
 }
 
-func (h *Host) serveClient(conn net.Conn) {
-	ws, err := websocket.Accept(conn, rpc.MaxMessage, h.allow)
-	if err != nil {
-		_ = conn.Close()
+func (h *Host) serveClient(w http.ResponseWriter, r *http.Request) {
+	if status := h.allow(r); status != 0 {
+		w.WriteHeader(status)
 		return
 	}
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // of its origin allow has decided
+	if err != nil {
+		return
+	}
+	defer ws.CloseNow()
+	ws.SetReadLimit(rpc.MaxMessage)
 	c := &client{Host: h, conn: ws, channels: map[string]bool{}, unsent: make(chan []byte, maxUnsent), gone: make(chan struct{})}
 	c.rpc = rpc.New(func(w io.Writer, message []byte) error { _, err := w.Write(message); return err }, nil, c)
 	c.rpc.Handle = c.handle
@@ -128,12 +135,11 @@ func (h *Host) serveClient(conn net.Conn) {
 	}
 	h.mu.Unlock()
 	if !isWelcome {
-		ws.Close()
 		return
 	}
 	go c.send()
 	for {
-		message, err := ws.Read()
+		_, message, err := ws.Read(h.ctx)
 		if err != nil {
 			break
 		}

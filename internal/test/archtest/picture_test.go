@@ -247,10 +247,9 @@ var picture = Rules{
 		"server/acp": {
 			"loop", "loop/ask", "loop/verify", "server/acp/rpc", "service", "service/chat", "wire", "wire/answers",
 		},
-		"server/mcp":           {"server/acp/rpc", "wire", "wire/answers"},
-		"server/ahp/websocket": {},
+		"server/mcp": {"server/acp/rpc", "wire", "wire/answers"},
 		"server/ahp": {
-			"internal/accept", "loop", "loop/ask", "server/acp/rpc", "server/ahp/websocket", "service/chat", "wire",
+			"loop", "loop/ask", "server/acp/rpc", "service/chat", "wire",
 			"wire/answers",
 		},
 		"cmd/ralph-lsp": {
