@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestWhatOfAFileRunsSomething(t *testing.T) {
 	claude, err := Lookup("claude")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := claude
 	all.Hooks.Off = nil
 	file := claude.Brings[1]
@@ -59,9 +59,7 @@ func TestWhereAFolderBringsSomething(t *testing.T) {
 
 func TestHooksAreOffUnlessTheUserSaysMore(t *testing.T) {
 	claude, err := Lookup("claude")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	off := func(b Backend, user ...string) bool {
 		return strings.Contains(strings.Join(b.Argv(nil, user), " "), "disableAllHooks")
 	}

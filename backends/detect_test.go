@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // install puts the test binary on an otherwise empty PATH under these names.
@@ -16,9 +18,7 @@ func install(t *testing.T, names ...string) {
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
 	for _, name := range names {
-		if err := os.Symlink(os.Args[0], filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(os.Args[0], filepath.Join(bin, name)))
 	}
 }
 
@@ -65,9 +65,7 @@ func TestDetectAsksAProgramOnce(t *testing.T) {
 	t.Setenv("ROLE", "prints its version")
 	asked := func() int {
 		data, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return strings.Count(string(data), "\n")
 	}
 	install(t, "pi")

@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/term"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -78,15 +79,11 @@ func sit(t *testing.T, role string, argv ...string) *session {
 	t.Setenv("ROLE", role)
 	t.Setenv("TERM", "xterm-256color")
 	user, theirs, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := &session{t: t, scope: newScope(t), user: user, theirs: theirs, lines: make(chan string, 100), exit: make(chan InteractiveExit, 1)}
 	s.resize(40, 100)
 	before, err := term.GetState(int(theirs.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.before = *before
 	t.Cleanup(func() {
 		theirs.Close()
@@ -111,15 +108,11 @@ func sit(t *testing.T, role string, argv ...string) *session {
 }
 
 func (s *session) resize(rows, cols uint16) {
-	if err := pty.Setsize(s.user, &pty.Winsize{Rows: rows, Cols: cols}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, pty.Setsize(s.user, &pty.Winsize{Rows: rows, Cols: cols}))
 }
 
 func (s *session) types(text string) {
-	if _, err := s.user.WriteString(text + "\r"); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, must.Err(s.user.WriteString(text+"\r")))
 }
 
 // sees waits for a line that the user sees.
@@ -205,15 +198,11 @@ func TestAnInterfaceThatIsToEndEnds(t *testing.T) {
 
 func TestAnInterfaceWithoutItsProgram(t *testing.T) {
 	user, theirs, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer user.Close()
 	defer theirs.Close()
 	before, err := term.GetState(int(theirs.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = Interactive{Backend: Backend{Name: "gone"}, Argv: []string{"/no/such/agent"}, Dir: t.TempDir(), Scope: newScope(t)}.Run(theirs, theirs)
 	if err == nil || !strings.Contains(err.Error(), "starting gone in the terminal") {
 		t.Errorf("got %v", err)

@@ -21,6 +21,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -187,21 +188,15 @@ type driven struct {
 func drive(t *testing.T, tool string, env ...string) *driven {
 	t.Helper()
 	d := &driven{Cmd: exec.Command(os.Args[0]), file: filepath.Join(t.TempDir(), "watched"), loop: loopOf(t)}
-	if err := os.WriteFile(d.file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(d.file, nil, 0o600))
 	d.Env = append(append(withRole("driver"), "LOOP="+d.loop, "TOOL="+tool, "FILE="+d.file), env...)
 	d.Stderr = os.Stderr
 	out, err := d.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if d.stdin, err = d.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Start())
 	t.Cleanup(func() {
 		d.Process.Kill()
 		d.Wait()
@@ -275,9 +270,7 @@ func kill(t *testing.T, pids ...int) {
 	t.Helper()
 	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
 		for _, pid := range pids {
-			if err := syscall.Kill(pid, sig); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, syscall.Kill(pid, sig))
 		}
 	}
 }
@@ -317,9 +310,7 @@ func TestInnocentsLive(t *testing.T) {
 		t.Run(way.name, func(t *testing.T) {
 			d := drive(t, "deaf", way.env)
 			copied, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", d.remains.Reaper.PID))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			env := append(strings.Split(strings.Trim(string(copied), "\x00"), "\x00"), EnvLoopID+"="+d.loop, EnvIteration+"=1", "TMPDIR="+d.tempDir)
 			innocents := map[string]*exec.Cmd{"shell": exec.Command("sh", "-c", "read _"), "child of ours": exec.Command("cat")}
 			for name, cmd := range innocents {
@@ -350,9 +341,7 @@ func TestInnocentsLive(t *testing.T) {
 func TestTwoLoopsOfOneProgram(t *testing.T) {
 	file := func() string {
 		name := filepath.Join(t.TempDir(), "watched")
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, nil, 0o600))
 		return name
 	}
 	run := func(tool, file string) *Process {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -308,22 +309,16 @@ func installed(t *testing.T, name, version string) Backend {
 	root := t.TempDir()
 	pkg, bin := filepath.Join(root, "node_modules", "pkg"), filepath.Join(root, "node_modules", ".bin")
 	for _, dir := range []string{filepath.Join(pkg, "dist"), bin} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(dir, 0o700))
 	}
 	for file, text := range map[string]string{
 		filepath.Join(pkg, "package.json"):      fmt.Sprintf(`{"name":%q,"version":%q}`, name, version),
 		filepath.Join(pkg, "dist", "cli.js"):    "#!/bin/sh\nexit 9\n",
 		filepath.Join(pkg, "dist", "other.txt"): "",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o700))
 	}
-	if err := os.Symlink(filepath.Join(pkg, "dist", "cli.js"), filepath.Join(bin, "pi")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(filepath.Join(pkg, "dist", "cli.js"), filepath.Join(bin, "pi")))
 	b := pi
 	b.Command = filepath.Join(bin, "pi")
 	return b

@@ -15,6 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -257,9 +258,7 @@ func loopOf(t *testing.T) string {
 func newScope(t *testing.T) *Scope {
 	t.Helper()
 	scope, err := OpenScope(loopOf(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { scope.Close() })
 	return scope
 }
@@ -281,9 +280,7 @@ func startRole(t *testing.T, role string, edit ...func(*Spec)) (*Process, <-chan
 		e(&spec)
 	}
 	p, err := Start(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p, texts
 }
 

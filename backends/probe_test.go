@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -38,9 +39,7 @@ func TestAProgramIsAskedOutsideOfTheFolder(t *testing.T) {
 		filepath.Join(folder, "evil"):  "#!/bin/sh\necho out >" + out + "\necho pi 1.2.3\n",
 		filepath.Join(folder, "codex"): "#!/bin/sh\necho out >" + out + "\n",
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)))
 	}
 	t.Chdir(folder)
 	t.Setenv("PATH", strings.Join([]string{".", shims, "/usr/bin", "/bin"}, ":"))
@@ -163,9 +162,7 @@ func TestASignalEndsTheProbes(t *testing.T) {
 			install(t, "pi", "claude")
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = withRole("detector")
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmd.Start())
 			awaitProcesses(7, marks...) // itself, and twice a reaper, an agent, its child
 			cmd.Process.Signal(sig)
 			cmd.Wait()

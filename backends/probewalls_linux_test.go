@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -44,17 +45,11 @@ func TestAProgramIsAskedBehindTheWallsOfTheLoop(t *testing.T) {
 				found = filepath.Join(home, tt.link)
 			}
 			for _, dir := range []string{folder, filepath.Dir(program), filepath.Dir(found)} {
-				if err := os.MkdirAll(dir, 0o755); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(dir, 0o755))
 			}
-			if err := os.WriteFile(program, []byte("#!/bin/sh\necho out 2>/dev/null >~/out\necho pi 1.2.3\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(program, []byte("#!/bin/sh\necho out 2>/dev/null >~/out\necho pi 1.2.3\n"), 0o755))
 			if tt.link != "" {
-				if err := os.Symlink(program, found); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Symlink(program, found))
 			}
 			t.Setenv("PATH", filepath.Dir(found)+":"+os.Getenv("PATH"))
 			probe := pi.Probe(ForLoop(context.Background(), tt.walls, folder))
@@ -84,9 +79,7 @@ func TestAShimIsAskedBehindTheWallsOfTheLoop(t *testing.T) {
 		"other/anything": "",
 	} {
 		path = filepath.Join(home, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)))
 	}
 	t.Setenv("PATH", filepath.Join(home, "shims")+":"+os.Getenv("PATH"))
 	t.Chdir(other) // not by where we are
@@ -105,9 +98,7 @@ func TestWhatWasNotAskedIsNotRemembered(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	folder, bin := filepath.Join(home, "work"), filepath.Join(home, "bin")
-	if err := errors.Join(os.Mkdir(folder, 0o755), os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "pi"), []byte("#!/bin/sh\necho 1.2.3\n"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.Mkdir(folder, 0o755), os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "pi"), []byte("#!/bin/sh\necho 1.2.3\n"), 0o755)))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	for _, c := range []struct{ engine, want string }{{"chroot", ""}, {sandbox.Bubblewrap, "1.2.3"}, {"chroot", "1.2.3"}} {
 		version, err := pi.Version(ForLoop(context.Background(), sandbox.Spec{Mode: sandbox.Workspace, Engine: c.engine}, folder))

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // raw starts a program that plays role, and whose output is taken as it is.
 func raw(t *testing.T, role string, out *bytes.Buffer) *Process {
 	t.Helper()
 	p, err := Start(Spec{Backend: Program([]string{os.Args[0]}, t.TempDir()), Dir: t.TempDir(), Env: withRole(role), Scope: newScope(t), Iteration: 7, Raw: out})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 

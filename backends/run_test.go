@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -185,9 +186,7 @@ func TestAMissingProgramIsNamed(t *testing.T) {
 
 func TestAProgramThatCannotRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "agent")
-	if err := os.WriteFile(file, []byte("not a program"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("not a program"), 0o755))
 	_, err := Start(Spec{Backend: Custom(file, nil, PromptStdin, decode.FormatText), Scope: newScope(t), Dir: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "starting custom") {
 		t.Errorf("got %v", err)

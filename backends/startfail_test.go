@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -31,9 +32,7 @@ func TestAStartThatFailsSaysWhatToDo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "agent")
-			if err := os.WriteFile(file, []byte(tt.content), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, []byte(tt.content), 0o755))
 			spec := Spec{Backend: Custom(file, nil, PromptStdin, decode.FormatText), Scope: newScope(t), Dir: t.TempDir()}
 			if tt.edit != nil {
 				tt.edit(&spec)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
@@ -66,9 +67,7 @@ func TestErrorOutputIsActivityToo(t *testing.T) {
 // A writer that nobody can find or end must not hold the run.
 func TestReadingATerminalCanBeGivenUp(t *testing.T) {
 	ours, theirs, err := openPTY()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer theirs.Close()
 	defer ours.Close()
 	giveUpReading(t, ours)
@@ -76,9 +75,7 @@ func TestReadingATerminalCanBeGivenUp(t *testing.T) {
 
 func TestReadingAPipeCanBeGivenUp(t *testing.T) {
 	out, agent, err := Backend{}.openOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer agent.Close()
 	giveUpReading(t, out)
 	out.Close()
@@ -101,9 +98,7 @@ func giveUpReading(t *testing.T, from interface {
 		_, err := from.Read(make([]byte, 1))
 		read <- err
 	}()
-	if err := from.SetReadDeadline(time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, from.SetReadDeadline(time.Unix(1, 0)))
 	if err := <-read; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}

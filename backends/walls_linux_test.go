@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -85,9 +86,7 @@ func behindWalls(t *testing.T, edit ...func(*Spec)) func(*Spec) {
 	walltest.Need(t)
 	return func(s *Spec) {
 		walls, err := wallsAround(s.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(walls.Close)
 		s.Scope.Walls = walls
 		for _, e := range edit {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
@@ -68,9 +69,7 @@ func TestAFolderDoesNotLoosenTheUsersCheck(t *testing.T) {
 func TestTheCheckOfALoopIsRemembered(t *testing.T) {
 	f := place(t, "", "")
 	check := verify.Check{Command: []string{"go", "test"}, When: verify.OnUntil, Timeout: time.Minute, MaxFailures: 3}
-	if err := f.RememberLoop("ralph-1", check, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RememberLoop("ralph-1", check, ""))
 	if got := checkOf(f, "ralph-1"); got.String() != check.String() || got.When != check.When || got.Timeout != check.Timeout {
 		t.Errorf("got %+v", got)
 	}
@@ -107,9 +106,7 @@ func fullCheck(t *testing.T) verify.Check {
 // agent can change.
 func TestEachFieldOfACheckHasAKeyAndIsRemembered(t *testing.T) {
 	f := place(t, "", "")
-	if err := f.RememberLoop("ralph-1", fullCheck(t), "mark"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RememberLoop("ralph-1", fullCheck(t), "mark"))
 	if got, mark := f.CheckOf("ralph-1"); !reflect.DeepEqual(got, fullCheck(t)) || mark != "mark" {
 		t.Errorf("remembered is %+v, %q", got, mark)
 	}

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func writeFleet(t *testing.T, dir, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, FleetName), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, FleetName), []byte(text), 0o600))
 }
 
 func TestFleetFileSaysWhatFlagsTake(t *testing.T) {
@@ -36,9 +36,7 @@ dir = "~/w"
 labels = ["gpu", "eu"]
 `, absolute))
 	got, err := LoadFleet(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := Fleet{
 		"bus": {"tls://a:4222,tls://b:4222"}, "token_file": {filepath.Join(dir, "token")}, "ca": {absolute}, "log_format": {"json"},
 		"worker.slots": {"4"}, "worker.lease": {"24h0m0s"}, "worker.dir": {filepath.Join(home, "w")}, "worker.labels": {"gpu", "eu"},
@@ -94,9 +92,7 @@ func FuzzFleetFile(f *testing.F) {
 	f.Add("bus = \"nats://a@b\"\ntoken = \"x\"")
 	f.Fuzz(func(t *testing.T, text string) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, FleetName), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, FleetName), []byte(text), 0o600))
 		LoadFleet(dir)
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 )
 
@@ -31,17 +32,13 @@ func place(t *testing.T, folderFile, userFile string) Files {
 
 func writeFile(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func load(t *testing.T, f Files) Settings {
 	t.Helper()
 	s, err := f.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -197,9 +194,7 @@ func TestAWarningRefusesNothing(t *testing.T) {
 
 func TestFilesThatAreNone(t *testing.T) {
 	f := place(t, "", "")
-	if err := os.Mkdir(filepath.Join(f.Folder, Name), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(f.Folder, Name), 0o700))
 	if _, err := f.Load(); err == nil || !strings.Contains(err.Error(), "isn't a regular file") {
 		t.Errorf("a folder of that name: %v", err)
 	}
@@ -217,9 +212,7 @@ func TestPromptPath(t *testing.T) {
 	}
 	secret := filepath.Join(t.TempDir(), "secret")
 	writeFile(t, secret, "s")
-	if err := os.Symlink(secret, filepath.Join(f.Folder, "PROMPT.md")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(secret, filepath.Join(f.Folder, "PROMPT.md")))
 	if got, err := s.PromptPath(f.Folder); err == nil {
 		t.Errorf("a link that leads out is followed to %s", got)
 	}

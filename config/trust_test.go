@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
@@ -39,9 +40,7 @@ func TestAFolderThatNamesProgramsIsNotObeyedBeforeItIsTrusted(t *testing.T) {
 	if diff := cmp.Diff(want, untrusted.Wants); diff != "" {
 		t.Error(diff)
 	}
-	if err := untrusted.Remember(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, untrusted.Remember())
 	if s := load(t, f); s.Backends["mine"].Command != filepath.Join(f.Folder, "evil") {
 		t.Errorf("got %+v", s.Backends)
 	}
@@ -92,9 +91,7 @@ func TestForgetForgetsAllThatAFileWas(t *testing.T) {
 	trust()
 	writeFile(t, name, demanding+"# another one\n")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(f.Folder, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(f.Folder, link))
 	other := place(t, demanding, "")
 	other.UserDir = f.UserDir
 	_, err := other.Load()
@@ -102,9 +99,7 @@ func TestForgetForgetsAllThatAFileWas(t *testing.T) {
 	if !errors.As(err, &untrusted) || untrusted.Remember() != nil {
 		t.Fatalf("got %v", err)
 	}
-	if err := f.RememberRun("pi", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RememberRun("pi", nil))
 	if known, err := (Files{Folder: link, UserDir: f.UserDir}).Forget(); !known || err != nil {
 		t.Errorf("forgetting: %v, %v", known, err)
 	}
@@ -162,9 +157,7 @@ func TestWhatDemandsTrust(t *testing.T) {
 
 func TestARunIsKnownWithItsArguments(t *testing.T) {
 	f := place(t, "", "")
-	if err := f.RememberRun("/bin/agent", []string{"a", "b"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RememberRun("/bin/agent", []string{"a", "b"}))
 	other := f
 	other.Folder = t.TempDir()
 	tests := []struct {
@@ -198,9 +191,7 @@ func TestAnUnknownRunCanBeTrusted(t *testing.T) {
 	if diff := cmp.Diff([]string{`backend = "pi"`, `backend_args = ["-x"]`}, untrusted.Wants); diff != "" {
 		t.Error(diff)
 	}
-	if err := untrusted.Remember(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, untrusted.Remember())
 	if err := f.CheckRun("state.md", "pi", []string{"-x"}); err != nil {
 		t.Error(err)
 	}
@@ -222,9 +213,7 @@ func TestNothingIsRememberedWithoutAPlace(t *testing.T) {
 func TestOnlyTheUserCanReadWhatIsTrusted(t *testing.T) {
 	f := place(t, "", "")
 	f.UserDir = filepath.Join(f.UserDir, "new")
-	if err := f.RememberRun("pi", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RememberRun("pi", nil))
 	info, err := os.Stat(filepath.Join(f.UserDir, "trusted"))
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("got %v, %v", info, err)
@@ -284,9 +273,7 @@ func TestAgentsAreTrustedAsTheyAre(t *testing.T) {
 	if err := f.CheckAgents([]Planted{scout, judge}); !errors.As(err, &untrusted) || !untrusted.Agents || untrusted.File != scout.File || !slices.Equal(untrusted.Lines(), []string{"scout: a", "judge: b"}) {
 		t.Fatalf("got %v", err)
 	}
-	if err := untrusted.Remember(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, untrusted.Remember())
 	if err := f.CheckAgents([]Planted{judge, scout}); err != nil {
 		t.Errorf("trusted: %v", err)
 	}
@@ -307,9 +294,7 @@ func TestAgentsAreTrustedAsTheyAre(t *testing.T) {
 // What is trusted in a folder that goes is remembered beside it; what the user has trusted before counts there.
 func TestTrustGoesWithItsFolder(t *testing.T) {
 	users := place(t, demanding, "")
-	if err := users.RememberRun("pi", []string{"-before"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, users.RememberRun("pi", []string{"-before"}))
 	own := users
 	own.OwnDir = t.TempDir()
 	var untrusted *UntrustedError

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -23,9 +24,7 @@ func TestWallsAreOffUntilSomebodyWantsThem(t *testing.T) {
 func TestWhatLeadsToTheBusIsASecret(t *testing.T) {
 	f := place(t, "", "")
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(f.UserDir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(f.UserDir, name), []byte(text), 0o600))
 	}
 	if got := load(t, f).Sandbox.Secrets; got != nil {
 		t.Errorf("%q", got)

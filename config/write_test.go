@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestASettingIsWrittenWhereItsUserWouldPutIt(t *testing.T) {
@@ -25,9 +27,7 @@ func TestASettingIsWrittenWhereItsUserWouldPutIt(t *testing.T) {
 				os.RemoveAll(f.UserDir)
 			}
 			file, err := f.SetOwn("sandbox", "mode", "workspace")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got, _ := os.ReadFile(file); string(got) != tt.after {
 				t.Errorf("got %q, want %q", got, tt.after)
 			}
@@ -57,18 +57,14 @@ func TestALinkToTheConfigurationStaysOne(t *testing.T) {
 	f := place(t, "", "")
 	own, kept := filepath.Join(f.UserDir, UserName), filepath.Join(t.TempDir(), "dotfile")
 	os.Remove(own)
-	if err := os.WriteFile(kept, []byte("backend = \"pi\"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(kept, []byte("backend = \"pi\"\n"), 0o644))
 	if err := os.Chmod(kept, 0o644); err != nil { // whatever the umask is
 		t.Fatal(err)
 	}
 	if err := os.Symlink(kept, own); err != nil {
 		t.Skip(err)
 	}
-	if _, err := f.SetOwn("sandbox", "mode", "workspace"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(f.SetOwn("sandbox", "mode", "workspace")))
 	got, _ := os.ReadFile(kept)
 	if info, err := os.Lstat(own); err != nil || info.Mode()&os.ModeSymlink == 0 || !strings.Contains(string(got), "workspace") {
 		t.Errorf("the link is %v, and what it leads to %q", info, got)
@@ -84,9 +80,7 @@ func TestWhatWasOfferedIsNotOfferedAgain(t *testing.T) {
 		t.Error("offered before the first time")
 	}
 	for range 2 {
-		if err := f.RememberOffer("sandbox"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.RememberOffer("sandbox"))
 	}
 	if !f.WasOffered("sandbox") || f.WasOffered("box") {
 		t.Error("the wrong offer is remembered")

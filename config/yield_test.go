@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // A stranger's file may tighten what the user set, and loosen nothing.
@@ -49,9 +51,7 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := place(t, tt.folder, tt.user)
 			own, err := Files{UserDir: f.UserDir, Builtin: f.Builtin}.Load()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			s := load(t, f)
 			var held []string
 			for _, h := range s.Held {
@@ -76,9 +76,7 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 			if !cmp.Equal(s.Limits(), own.Limits()) || s.Backend != own.Backend || s.History != own.History || !cmp.Equal(s.Hats, own.Hats) {
 				t.Errorf("got %+v", s)
 			}
-			if err := s.Trust.Remember(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.Trust.Remember())
 			s = load(t, f)
 			if s.Trust != nil {
 				t.Errorf("trusted, and it asks for trust: %v", s.Trust)
@@ -125,26 +123,20 @@ func TestALinkOutOfTheFolderIsNotReadBeforeItIsTrusted(t *testing.T) {
 	writeFile(t, outside, "password = \"hunter2\"\n")
 	name := filepath.Join(f.Folder, Name)
 	os.Remove(name)
-	if err := os.Symlink(outside, name); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(outside, name))
 	_, err := f.Load()
 	var untrusted *UntrustedError
 	if !errors.As(err, &untrusted) || strings.Contains(err.Error(), "password") || !strings.Contains(err.Error(), outside) {
 		t.Fatalf("got %v", err)
 	}
-	if err := untrusted.Remember(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, untrusted.Remember())
 	if _, err := f.Load(); !errors.As(err, new(*InvalidError)) {
 		t.Errorf("trusted: %v", err)
 	}
 	other := filepath.Join(t.TempDir(), "secrets")
 	writeFile(t, other, "password = \"hunter2\"\n")
 	os.Remove(name)
-	if err := os.Symlink(other, name); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(other, name))
 	if _, err := f.Load(); !errors.As(err, &untrusted) {
 		t.Errorf("another target: %v", err)
 	}
@@ -159,9 +151,7 @@ func TestAFileThatIsTrustedInItsFolderIsNotTrustedThroughALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := Files{Folder: t.TempDir(), UserDir: f.UserDir, Builtin: f.Builtin}
-	if err := os.Symlink(filepath.Join(f.Folder, Name), filepath.Join(other.Folder, Name)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(filepath.Join(f.Folder, Name), filepath.Join(other.Folder, Name)))
 	if _, err := other.Load(); !errors.As(err, &untrusted) {
 		t.Errorf("got %v", err)
 	}
@@ -171,15 +161,11 @@ func TestALinkInTheFolderIsItsFile(t *testing.T) {
 	f := place(t, "", "")
 	writeFile(t, filepath.Join(f.Folder, "real.toml"), "limits.max_iterations = 3\n")
 	os.Remove(filepath.Join(f.Folder, Name))
-	if err := os.Symlink("real.toml", filepath.Join(f.Folder, Name)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("real.toml", filepath.Join(f.Folder, Name)))
 	if s := load(t, f); s.Limits().MaxIterations != 3 {
 		t.Errorf("got %+v", s.Limits())
 	}
 	os.Remove(filepath.Join(f.Folder, Name))
-	if err := os.Symlink("nowhere", filepath.Join(f.Folder, Name)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("nowhere", filepath.Join(f.Folder, Name)))
 	load(t, f)
 }

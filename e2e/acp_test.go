@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -76,9 +77,7 @@ func TestClaudeAsksByTheProtocol(t *testing.T) {
 	if p.poll("tool", func() bool { return p.exists("yes") }) {
 		p.fatalf("ended before the tool ran")
 	}
-	if err := p.ralphCommand("cancel", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.ralphCommand("cancel", "-C", p.box.Dir))
 	if exit := p.wait(); exit != exitCancelled || p.exists("no") {
 		p.fatalf("exit %d", exit)
 	}
@@ -95,13 +94,9 @@ func TestWordsReachAnAgentOfTheProtocol(t *testing.T) {
 	if p.poll("tool", func() bool { return p.exists("begun") }) {
 		p.fatalf("ended before the tool ran")
 	}
-	if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"))
 	p.await("the words", isGuidance("delivered"))
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600))
 	if exit := p.wait(); exit != exitDone {
 		p.fatalf("exit %d", exit)
 	}
@@ -114,9 +109,7 @@ func TestNothingIsLeftOfAnAdapter(t *testing.T) {
 	p := prepareACP(t, piACP, fakemodel.Script{Turns: []fakemodel.Turn{does(pi.bash("sleep 1000")), says("No.")}})
 	p.start("--max-iterations", "1", prompt)
 	p.await("the tool", hasTool)
-	if err := p.ralphCommand("cancel", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.ralphCommand("cancel", "-C", p.box.Dir))
 	p.wait()
 	proctest.CheckNone(t, goneWithin, p.mark)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // TestAgentsOfFilesOnTheirBackends has a scout of pi's folder look, and a worker of
@@ -26,16 +27,10 @@ func TestAgentsOfFilesOnTheirBackends(t *testing.T) {
 		filepath.Join(p.box.Home, ".pi/agent/agents/scout.md"):  "---\nname: scout\ntools: read, ls\nmodel: fake/fake-model\n---\nYou are the scout of this test.\n",
 		filepath.Join(p.box.Dir, ".claude/agents/in/worker.md"): "---\nname: worker\ndescription: Works: on all of it\ntools: Read, Write\n---\nYou are the worker of this test.\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.OK(t, os.WriteFile(file, []byte(content), 0o600))
 	}
-	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.ralphCommand("trust", "-C", p.box.Dir))
 	p.start("--chain", "scout,worker", "--completion-promise", "DONE", "--max-iterations", "1", prompt)
 	if exit := p.wait(); exit != exitDone {
 		p.fatalf("exit %d", exit)

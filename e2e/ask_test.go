@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -61,9 +62,7 @@ func TestClaudeAsksBeforeItRunsACommand(t *testing.T) {
 		stopped, chosen, does(ask), does(claude.bash("git add once")), does(claude.bash("git add src")), does(claude.bash("rm -rf src")),
 		says("I did it all the same."),
 	}})
-	if err := os.Mkdir(filepath.Join(p.box.Dir, "src"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(p.box.Dir, "src"), 0o700))
 	p.asks()
 	p.answer(p.question("Where to?"), "2")
 	p.answer(p.question("touch once"), "once")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // shown is what a client ends up with when it takes all updates of a loop.
@@ -58,9 +59,7 @@ func view(t *testing.T, lines []string) shown {
 			}
 		case "_ralph/iteration":
 			facts, err := json.Marshal([]any{u.Phase, u.Outcome, u.CostUSD, u.Tokens, u.Turns, u.ToolCalls})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			v.Iterations = append(v.Iterations, string(facts))
 			iteration = "#" + string(rune('0'+len(v.Iterations))) + " "
 		case "_ralph/end":
@@ -161,16 +160,12 @@ func TestReloadShowsWhatWasLive(t *testing.T) {
 				return // the decoder is pi's, and so is what it writes
 			}
 			kept, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, opens := range []agents.Pin{agents.Pi, agents.Pi073} {
 				if a.name == claude.name && opens == agents.Pi073 {
 					continue // it has opened what pi's loop has left
 				}
-				if err := os.WriteFile(file, kept, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(file, kept, 0o600))
 				p.openWithPi(opens, file, "And now?")
 				requests := p.model.MainRequests()
 				checkConversation(t, requests[len(requests)-1].Body)
@@ -212,9 +207,7 @@ func checkConversation(t *testing.T, body []byte) {
 			Content json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(body, &request); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(body, &request))
 	type block struct {
 		Type      string
 		Text      string
@@ -226,9 +219,7 @@ func checkConversation(t *testing.T, body []byte) {
 		var blocks []block
 		if json.Unmarshal(m.Content, &blocks) != nil {
 			var only string
-			if err := json.Unmarshal(m.Content, &only); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(m.Content, &only))
 			blocks = []block{{Type: "text", Text: only}}
 		}
 		for _, b := range blocks {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -23,9 +24,7 @@ import (
 func extension(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "editors", "pi"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return path
 }
 
@@ -107,9 +106,7 @@ func untilThere(name string) string { return "until test -e " + name + "; do sle
 // make makes a file in the work folder.
 func (s *shell) make(name string) {
 	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.box.Dir, name), nil, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, os.WriteFile(filepath.Join(s.box.Dir, name), nil, 0o600))
 }
 
 const questionActive = "Ralph loop active. Cancel it to start the new task?"
@@ -217,9 +214,7 @@ func TestALoopOutlivesPisSessionAndNotPi(t *testing.T) {
 	if now := s.agentOf("--no-session"); now != agent {
 		t.Errorf("another agent was started: %d, at first %d", now, agent)
 	}
-	if err := syscall.Kill(inside, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Kill(inside, syscall.SIGKILL))
 	s.sees("Killed")
 	s.awaitOnlyTheShell()
 	s.types("stty sane", "Enter") // nobody gave the terminal back
@@ -253,9 +248,7 @@ func TestTheSidecarIsKilledInsidePi(t *testing.T) {
 		return pid
 	}
 	sidecar, keeper := pidOf(ralph+" --stdio"), pidOf("ralph-lsp-keeper ")
-	if err := syscall.Kill(sidecar, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Kill(sidecar, syscall.SIGKILL))
 	s.sees("Ralph: ralph-lsp was ended by SIGKILL")
 	proctest.Until(t, "another sidecar", func() bool { pid := pidOf(ralph + " --stdio"); return pid != 0 && pid != sidecar })
 	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
@@ -318,12 +311,8 @@ func TestALoopAsksInsidePi(t *testing.T) {
 	s.make("precious")
 	s.make("rubbish")
 	gate, err := os.ReadFile(filepath.Join(installed.BinDir(pi.pin), "..", "@earendil-works", "pi-coding-agent", "examples", "extensions", "permission-gate.ts"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.box.Dir, "gate.ts"), gate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(s.box.Dir, "gate.ts"), gate, 0o600))
 	s.tells("/ralph-loop --permissions ask --backend-arg=-e --backend-arg=gate.ts Build it")
 	s.notes(`(?m)^Ralph 1/50 .*asks: `)
 	s.sees("/ralph-answer")
@@ -372,9 +361,7 @@ func TestSteeringALoopOfAWorktreeInsidePi(t *testing.T) {
 	s.notes(`(?m)^Ralph 1/1 · \$0\.\d+ · bash until .*`)
 	s.tells("/ralph-steer stop, not that file")
 	s.sees("Ralph: the running agent is told at its next step")
-	if err := os.WriteFile(filepath.Join(tree, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(tree, "go"), nil, 0o600))
 	s.sees("▌ Ralph done: DONE after 1 iteration")
 	s.sees("Discard Worktree")
 	s.types("", "Enter")

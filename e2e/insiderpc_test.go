@@ -18,6 +18,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -49,17 +50,11 @@ func drivenPi(t *testing.T, p *program, args ...string) *driven {
 	d := &driven{program: p, lines: make(chan said, 1000)}
 	cmd := p.box.Command(t.Context(), "pi", slices.Concat([]string{"--mode", "rpc", "--no-session"}, agents.FakeModelArgs, args)...)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d.in = in
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	go func() {
 		defer close(d.lines)
 		for r := bufio.NewReader(out); ; {
@@ -89,9 +84,7 @@ func (d *driven) send(v any) {
 	if err == nil {
 		_, err = d.in.Write(append(data, '\n'))
 	}
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 }
 
 func (d *driven) prompt(text string) {
@@ -193,9 +186,7 @@ func TestTheExtensionWhereNobodyLooks(t *testing.T) {
 func sidecar(t *testing.T, p *program, commands string) string {
 	t.Helper()
 	file := filepath.Join(p.box.Tmp, "not-ralph-lsp")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+commands+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("#!/bin/sh\n"+commands+"\n"), 0o700))
 	return file
 }
 
@@ -222,13 +213,9 @@ func TestTheExtensionWithoutItsSidecar(t *testing.T) {
 	t.Parallel()
 	p := prepare(t, pi, fakemodel.Script{})
 	alone := filepath.Join(p.box.Tmp, "alone") // without the checkout's bin beside it
-	if err := os.CopyFS(alone, os.DirFS(extension(t))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(alone, os.DirFS(extension(t))))
 	old := filepath.Join(p.box.Tmp, "old")
-	if err := os.WriteFile(old, []byte(frames(initialized(1))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(old, []byte(frames(initialized(1))), 0o600))
 	for _, tt := range []struct{ name, sidecar, says string }{
 		{"not installed", "", `ralph-lsp was not found: install it with "npm install -g ralph-lsp" or "make build" in its checkout, or set RALPH_LSP to its path`},
 		{"not there", "/no/such/ralph-lsp", "/no/such/ralph-lsp (RALPH_LSP) is no program that can be run"},
@@ -275,9 +262,7 @@ func TestPiLoadsTheExtension(t *testing.T) {
 	}
 	t.Run("the folder's, without trust", func(t *testing.T) {
 		p := prepare(t, pi, fakemodel.Script{})
-		if err := os.CopyFS(filepath.Join(p.box.Dir, ".pi", "extensions", "ralph"), os.DirFS(extension(t))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(filepath.Join(p.box.Dir, ".pi", "extensions", "ralph"), os.DirFS(extension(t))))
 		if names := drivenPi(t, p, "--no-approve").commands(); len(names) > 0 {
 			t.Errorf("pi has %q", names)
 		}
@@ -304,9 +289,7 @@ func TestAHostileSidecarInsidePi(t *testing.T) {
 			update(object{"sessionUpdate": "_ralph/warning", "text": "mind the gap " + nasty[:300]}),
 		}}},
 		object{"jsonrpc": "2.0", "method": "ralph/nonsense", "params": 5}, object{"jsonrpc": "2.0", "id": 7, "method": "nonsense/ask"})
-	if err := os.WriteFile(told, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(told, []byte(text), 0o600))
 	s.tmux("resize-window", "-x", "40", "-y", "40")
 	s.tmux("set-option", "-s", "extended-keys", "off")
 	s.types("export RALPH_LSP="+sidecar(t, s.program, "cat "+told+"; exec cat >/dev/null"), "Enter")
@@ -325,13 +308,9 @@ func TestAgentsAskInsidePi(t *testing.T) {
 	t.Parallel()
 	p := prepare(t, pi, fakemodel.Script{})
 	data, err := os.ReadFile(filepath.Join("..", "testdata", "wire", "questions.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var questions []object
-	if err := json.Unmarshal(data, &questions); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &questions))
 	messages := []any{initialized(2)}
 	for i, q := range questions {
 		messages = append(messages, object{"jsonrpc": "2.0", "id": i + 1, "method": "ralph/permission", "params": q})
@@ -339,9 +318,7 @@ func TestAgentsAskInsidePi(t *testing.T) {
 	file := func(name, text string) string {
 		t.Helper()
 		path := filepath.Join(p.box.Tmp, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	asked := file("asked", frames(messages...))

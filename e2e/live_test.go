@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -36,16 +37,12 @@ func TestWordsReachTheRunningAgent(t *testing.T) {
 			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{told, does(a.bash(untilFile("go"))), says("I went on with that file.")}})
 			p.start(a.liveArgs("--max-iterations", "1", prompt)...)
 			p.await("the tool", hasTool)
-			if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"))
 			p.await("the words' way", isGuidance("sent"))
 			if p.has(isGuidance("delivered")) {
 				p.fatalf("the agent has read it while its tool runs")
 			}
-			if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600))
 			if exit := p.wait(); exit != exitDone {
 				p.fatalf("exit %d", exit)
 			}
@@ -71,9 +68,7 @@ func TestTheNextIterationBegins(t *testing.T) {
 			}
 			p.start(append(args, prompt)...)
 			p.awaitSituation(1, toolMark)
-			if err := p.ralphCommand("next", "-C", p.box.Dir); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, p.ralphCommand("next", "-C", p.box.Dir))
 			if exit := p.wait(); exit != exitDone {
 				p.fatalf("exit %d", exit)
 			}
@@ -106,12 +101,8 @@ func TestAPiWithoutAKeyEndsTheLoop(t *testing.T) {
 	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{says("never")}})
 	models := filepath.Join(p.box.Home, ".pi", "agent", "models.json")
 	data, err := os.ReadFile(models)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(models, bytes.ReplaceAll(data, []byte(`"apiKey":"fake"`), []byte(`"apiKey":"$NO_SUCH_KEY"`)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(models, bytes.ReplaceAll(data, []byte(`"apiKey":"fake"`), []byte(`"apiKey":"$NO_SUCH_KEY"`)), 0o600))
 	p.start("--live", "--max-iterations", "3", prompt)
 	exit := p.wait()
 	if end := p.end(); exit != exitFailed || end.StopReason != "unauthorized" || !strings.HasPrefix(end.Error, "No API key found for fake") || !slices.Equal(p.outcomes(), []string{"error"}) {

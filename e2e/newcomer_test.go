@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
 
@@ -45,9 +46,7 @@ var readmesCommand = regexp.MustCompile(`(?m)^    ralph-lsp (run .*)$`)
 // The agent, which runs the tests itself, says that it is done when it isn't.
 func TestReadmesFirstCommand(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	command := readmesCommand.FindStringSubmatch(string(readme))
 	if command == nil {
 		t.Fatal("README has no first command")
@@ -72,9 +71,7 @@ func TestReadmesFirstCommand(t *testing.T) {
 			if tt.walls {
 				walltest.Need(t)
 				bwrap, err := exec.LookPath("bwrap")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				s.types("export PATH=$PATH:"+filepath.Dir(bwrap), "Enter")
 			}
 			s.types("clear; "+ralph+" "+command[1]+"; echo code-$?-", "Enter")
@@ -110,9 +107,7 @@ func TestReadmesFirstCommand(t *testing.T) {
 func goCache(t *testing.T) string {
 	t.Helper()
 	dir, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return strings.TrimSpace(string(dir))
 }
 
@@ -121,9 +116,7 @@ func goCache(t *testing.T) string {
 func (s *shell) hasProject(project newProject) {
 	s.t.Helper()
 	program, err := exec.LookPath(project.program)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	s.tmux("send-keys", "export PATH=$PATH:"+filepath.Dir(program)+" GOTOOLCHAIN=local", "Enter")
 	args := make([]string, len(s.agent.args))
 	for i, arg := range s.agent.args {
@@ -138,11 +131,7 @@ func (s *shell) hasProject(project newProject) {
 		files[filepath.Join(s.box.Dir, name)] = text
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			s.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(files[path]), 0o600); err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(s.t, os.WriteFile(path, []byte(files[path]), 0o600))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // planting is what an agent makes where the real ones look for what they run or believe, and
@@ -47,12 +48,8 @@ func TestRealAgentsKeepOnlyTheirLogin(t *testing.T) {
 			} {
 				base, rest, _ := strings.Cut(name, "/")
 				path := filepath.Join(map[string]string{"home": p.box.Home, "work": p.box.Dir}[base], rest)
-				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 			}
 			before := contents(t, p.box.Home)
 			for range 2 {
@@ -105,8 +102,6 @@ func contents(t *testing.T, dir string) map[string]string {
 		found[name] = string(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return found
 }

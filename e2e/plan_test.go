@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
@@ -81,9 +82,7 @@ func (s *shell) settings(name string) string {
 	s.types("stty -a > "+file+"; echo "+name+"-$((40+2))", "Enter")
 	s.sees(name + "-42")
 	data, err := os.ReadFile(file)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return string(data)
 }
 
@@ -156,12 +155,8 @@ func (s *shell) watchStart() {
 		}
 	}
 	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --version ] || printf '%%s\\n' $$ \"$@\" > %s\nexec %s \"$@\"\n", s.started, real.Path)
-	if err := os.Mkdir(bin, 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(bin, s.agent.backend), []byte(script), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, os.Mkdir(bin, 0o700))
+	must.OK(s.t, os.WriteFile(filepath.Join(bin, s.agent.backend), []byte(script), 0o700))
 	s.box.Setenv("PATH", bin+":"+path)
 }
 
@@ -178,14 +173,10 @@ func (s *shell) sizeOf(pid int) string {
 func (s *shell) parentOf(pid int) int {
 	s.t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	parent, err := strconv.Atoi(fields[1])
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return parent
 }
 
@@ -294,9 +285,7 @@ func TestAPlanThatIsKilledItself(t *testing.T) {
 			for range tt.above {
 				pid = s.parentOf(pid)
 			}
-			if err := syscall.Kill(pid, tt.signal); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, syscall.Kill(pid, tt.signal))
 			s.sees(fmt.Sprintf("code-%d-", tt.code))
 			if after := s.settings("after"); after != before {
 				t.Errorf("the terminal isn't as it was:\n%s\n%s", before, after)

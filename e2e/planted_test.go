@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
 
@@ -52,12 +53,8 @@ func TestWhatAWalledAgentPlantsRunsNowhere(t *testing.T) {
 				filepath.Join(dir, "secret.env"): "the secret\n",
 				filepath.Join(home, ".config", "ralph-lsp", "config.toml"): "[sandbox]\nengine = \"" + engine + "\"\nhide = [\"secret.env\"]\n",
 			} {
-				if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(filepath.Dir(name), 0o700))
+				must.OK(t, os.WriteFile(name, []byte(text), 0o700))
 			}
 			do := func(name string, args ...string) string {
 				t.Helper()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -105,12 +106,8 @@ func (p *program) start(args ...string) {
 	p.cmd.Dir = p.box.Home // so that only -C says where the loop is
 	p.cmd.Stderr = &p.stderr
 	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
+	must.OK(p.t, p.cmd.Start())
 	p.t.Cleanup(func() {
 		p.cmd.Process.Kill()
 		<-p.exited

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // TestPromptsArriveIntact gives prompts that a command line, a shell or the
@@ -30,9 +31,7 @@ func TestPromptsArriveIntact(t *testing.T) {
 				args := []string{"--max-iterations", "1", "--completion-promise", "DONE", run.flag}
 				if tt.inFile {
 					file := filepath.Join(p.box.Home, "prompt.md")
-					if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, os.WriteFile(file, []byte(tt.text), 0o600))
 					args = append(args, "--prompt-file", file)
 				} else {
 					args = append(args, "--", tt.text)
@@ -70,9 +69,7 @@ func TestAPromptAsAnArgumentRunsNothing(t *testing.T) {
 					filepath.Join(p.box.Dir, "evil.ts"):                        "require('fs').writeFileSync('RAN', ''); export default function () {}\n",
 					filepath.Join(p.box.Dir, "SECRET"):                         "the secret text",
 				} {
-					if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 				}
 				p.start("--max-iterations", "1", "--completion-promise", "DONE", "--", prompt)
 				exit := p.wait()

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
 
@@ -41,9 +42,7 @@ echo LOOP_COMPLETE
 func runtimePath(t *testing.T) []string {
 	t.Helper()
 	cache, err := agents.CacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	path := []string{installed.BinDir(agents.SandboxRuntime), installed.NodeBinDir()}
 	for _, tool := range []string{"socat", "rg", "bwrap"} {
 		dir := filepath.Join(filepath.Dir(cache), "editors", tool, "bookworm", "usr", "bin")
@@ -85,12 +84,8 @@ func TestTheWallsOfSandboxRuntime(t *testing.T) {
 
 	home, dir := t.TempDir(), t.TempDir()
 	write := func(mode os.FileMode, name, text string) string {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.OK(t, os.WriteFile(name, []byte(text), mode))
 		return name
 	}
 	agent := write(0o700, filepath.Join(home, "bin", "intruder"), fmt.Sprintf(intruder, open.URL))
@@ -110,9 +105,7 @@ func TestTheWallsOfSandboxRuntime(t *testing.T) {
 		t.Fatal(out)
 	}
 	config, err := os.ReadFile(filepath.Join(dir, ".git", "config"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	start := []string{"run", "--sandbox", "workspace", "--backend", agent, "--max-iterations", "1", "x"}
 
 	out, err := do(nil, ralph, start...)
@@ -144,9 +137,7 @@ func TestTheWallsOfSandboxRuntime(t *testing.T) {
 		t.Errorf("git's configuration is %q", now)
 	}
 	left, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var names []string
 	for _, entry := range left {
 		names = append(names, entry.Name())

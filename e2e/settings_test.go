@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // stopHook has claude go on four times instead of ending, and leaves a file behind.
@@ -18,9 +19,7 @@ func (p *program) stopHook(name string) (ran string, hooks map[string]any) {
 	ran = filepath.Join(p.box.Tmp, name)
 	script := filepath.Join(p.box.Tmp, name+".sh")
 	text := fmt.Sprintf("#!/bin/sh\necho x >>%[1]s\n[ $(wc -l <%[1]s) -gt 4 ] || echo '{\"decision\":\"block\",\"reason\":\"Go on with the other loop.\"}'\n", ran)
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, os.WriteFile(script, []byte(text), 0o700))
 	return ran, map[string]any{"Stop": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": script}}}}}
 }
 
@@ -53,20 +52,14 @@ func TestTheUsersOwnHooksDontRunInALoop(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		file := filepath.Join(p.box.Home, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write(".claude/CLAUDE.md", "Speak of the heron.")
 	for _, setting := range []string{"loop", "user"} {
 		write(".config/ralph-lsp/config.toml", fmt.Sprintf("[backends.claude]\nsettings = %q\n", setting))
 		before, runs := len(p.model.MainRequests()), setting == "user"
-		if err := p.ralphCommand("run", "-C", p.box.Dir, "--backend", "claude", "--max-iterations", "1", "--completion-promise", "DONE", prompt); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, p.ralphCommand("run", "-C", p.box.Dir, "--backend", "claude", "--max-iterations", "1", "--completion-promise", "DONE", prompt))
 		requests := p.model.MainRequests()[before:]
 		if isMore := len(requests) > 1; isMore != runs || exists(ofUser) != runs || exists(ofPlugin) != runs {
 			t.Errorf("%s: %d requests; the user's hook ran: %t, the plugin's: %t", setting, len(requests), exists(ofUser), exists(ofPlugin))
@@ -88,12 +81,8 @@ func TestWhatAFolderBringsForClaudeNeedsTrust(t *testing.T) {
 			p := prepare(t, claude, fakemodel.Script{Default: &fakemodel.Turn{Text: "<promise>DONE</promise>"}})
 			ran := filepath.Join(p.box.Tmp, "ran")
 			path := filepath.Join(p.box.Dir, file)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, fmt.Appendf(nil, text, ran), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must.OK(t, os.WriteFile(path, fmt.Appendf(nil, text, ran), 0o600))
 			run := func(args ...string) (string, error) {
 				args = append([]string{"run", "-C", p.box.Dir, "--backend", "claude", "--output", "quiet", "--max-iterations", "1", "--completion-promise", "DONE"}, args...)
 				out, err := p.box.Command(t.Context(), ralph, append(args, prompt)...).CombinedOutput()

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // delegate is the model's call of the tool in testdata/delegate.ts.
@@ -24,9 +25,7 @@ func delegate(how string, usd float64) fakemodel.Step {
 func withDelegate(t *testing.T) []string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", "delegate.ts"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return []string{"-e", path}
 }
 
@@ -49,16 +48,12 @@ func TestToolsSpendAsPiCounts(t *testing.T) {
 			cmd := p.box.Command(t.Context(), ralph, "decode", "--format", "pi", "--summary", "-")
 			cmd.Stdin = strings.NewReader(events)
 			out, err := cmd.Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var ours struct {
 				CostUSD float64
 				Tokens  struct{ Input, Output, CacheRead, CacheWrite int64 }
 			}
-			if err := json.Unmarshal(out, &ours); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(out, &ours))
 			if want := stats.Cost + test.unlisted; math.Abs(ours.CostUSD-want) > 1e-9 || want < 2 {
 				t.Errorf("we count $%v, pi says $%v", ours.CostUSD, stats.Cost)
 			}
@@ -82,16 +77,10 @@ func askStats(t *testing.T, p *program) (events string, stats sessionStats) {
 	t.Helper()
 	cmd := p.box.Command(t.Context(), "pi", append(append([]string{"--mode", "rpc", "--no-session"}, p.agent.args...), withDelegate(t)...)...)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	defer func() {
 		stdin.Close()
 		cmd.Process.Kill()
@@ -107,9 +96,7 @@ func askStats(t *testing.T, p *program) (events string, stats sessionStats) {
 			Type, ID string
 			Data     sessionStats
 		}
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &l))
 		if l.ID == "s" {
 			return events, l.Data
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -18,26 +19,18 @@ import (
 func agentFiles(p *program, names ...string) {
 	p.t.Helper()
 	dir := filepath.Join(p.box.Home, ".pi", "agent", "agents")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, os.MkdirAll(dir, 0o700))
 	for _, name := range names {
 		text := fmt.Sprintf("---\nname: %s\ndescription: one of them\n---\nYou are the %s of this team.\n", name, name)
-		if err := os.WriteFile(filepath.Join(dir, name+".md"), []byte(text), 0o600); err != nil {
-			p.t.Fatal(err)
-		}
+		must.OK(p.t, os.WriteFile(filepath.Join(dir, name+".md"), []byte(text), 0o600))
 	}
 }
 
 // trusts gives the folder a ralph.toml that its user trusts.
 func (p *program) trusts(config string) {
 	p.t.Helper()
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(config), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(config), 0o600))
+	must.OK(p.t, p.ralphCommand("trust", "-C", p.box.Dir))
 }
 
 // begun counts the calls of steps with a title.
@@ -78,9 +71,7 @@ func (p *program) crash() {
 func signal(t *testing.T, sig syscall.Signal, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
-		if err := syscall.Kill(pid, sig); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, syscall.Kill(pid, sig))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -149,14 +150,10 @@ func TestAStopOfOursIsNoSilence(t *testing.T) {
 	// From here on, when the agent's start is over, however long that took. But for the stop, the
 	// run is over long before its time limit.
 	limit := (time.Since(begun) + idle).Round(time.Second)
-	if err := p.ralphCommand("update", "--idle-timeout", idle.String(), "--max-time", limit.String()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.ralphCommand("update", "--idle-timeout", idle.String(), "--max-time", limit.String()))
 	driver := p.driver()
 	signal(t, syscall.SIGSTOP, driver)
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600))
 	time.Sleep(idle + 2*time.Second) // the stop itself
 	signal(t, syscall.SIGCONT, driver)
 	if exit, got := p.wait(), p.outcomes(); exit != exitDone || !slices.Equal(got, []string{"ok"}) {

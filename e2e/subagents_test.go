@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // work is what a run told of agents that its agent had work.
@@ -37,9 +38,7 @@ func workOf(t *testing.T, p *program) work {
 				TotalTokens int64
 			}
 		}
-		if err := json.Unmarshal([]byte(u.line), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(u.line), &e))
 		switch u.SessionUpdate {
 		case "tool_call":
 			if e.Subagent != nil {
@@ -50,9 +49,7 @@ func workOf(t *testing.T, p *program) work {
 			}
 		case "agent_message_chunk":
 			var text struct{ Text string }
-			if err := json.Unmarshal(e.Content, &text); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(e.Content, &text))
 			w.says[e.Parent] += text.Text
 		case "tool_call_update":
 			if _, isAgent := w.titles[e.ToolCallID]; isAgent && e.Status != "in_progress" {
@@ -121,12 +118,8 @@ func TestPisSubagentsAreShown(t *testing.T) {
 			turns := append([]fakemodel.Turn{{Match: prompt, Steps: []fakemodel.Step{fakemodel.Call("subagent", test.call)}}}, lookers(pi, "one", "two")...)
 			p := prepare(t, pi, fakemodel.Script{Turns: append(turns, says("All done. <promise>DONE</promise>"))})
 			scout := filepath.Join(p.box.Home, ".pi", "agent", "agents", "scout.md")
-			if err := os.MkdirAll(filepath.Dir(scout), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(scout, []byte("---\nname: scout\ndescription: looks for things\n---\nYou look for things.\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Dir(scout), 0o755))
+			must.OK(t, os.WriteFile(scout, []byte("---\nname: scout\ndescription: looks for things\n---\nYou look for things.\n"), 0o644))
 			example := filepath.Join(installed.BinDir(pi.pin), "..", "@earendil-works", "pi-coding-agent", "examples", "extensions", "subagent", "index.ts")
 			p.start("--backend-arg", "-e", "--backend-arg", example, "--max-iterations", "1", "--completion-promise", "DONE", prompt)
 			if code := p.wait(); code != exitDone {

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -39,9 +40,7 @@ func TestAPlanOfSeven(t *testing.T) {
 	p.wait()
 	proctest.CheckNone(t, goneWithin, p.mark)
 	text := strings.Replace(p.readFile("PLAN.md"), "- [ ] Print", "- [ ] Greet the user\n- [ ] Print", 1)
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "PLAN.md"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(p.box.Dir, "PLAN.md"), []byte(text), 0o600))
 	before := p.all()
 	p = p.again()
 	if exit := p.wait(); exit == exitDone || p.end().StopReason != "no_progress" {
@@ -80,9 +79,7 @@ func TestAPlanOfSeven(t *testing.T) {
 func prepareShop(t *testing.T, a agent) (p *program, files map[string]string) {
 	t.Helper()
 	shop, err := txtar.ParseFile("testdata/shop.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	found, work := map[string]string{}, map[string]string{"Tidy the readme": "true", "Print invoices": "ls printer || echo no printer"}
 	files = map[string]string{}
 	for _, f := range shop.Files {
@@ -105,17 +102,13 @@ func prepareShop(t *testing.T, a agent) (p *program, files map[string]string) {
 	}
 	p = prepare(t, a, fakemodel.Script{Turns: turns})
 	for name, content := range found {
-		if err := os.WriteFile(filepath.Join(p.box.Dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(p.box.Dir, name), []byte(content), 0o600))
 	}
 	cache, err := exec.Command("go", "env", "GOCACHE").Output() // what was built is built once, for all
 	if err == nil {
 		err = p.finds("go")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, value := range map[string]string{"GOCACHE": strings.TrimSpace(string(cache)), "GOFLAGS": "-trimpath", "GOTOOLCHAIN": "local", "GOPROXY": "off"} {
 		p.box.Setenv(name, value)
 	}

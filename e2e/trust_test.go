@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // configures writes the folder's ralph.toml: its own program is the agent, and
@@ -20,9 +21,7 @@ func (s *shell) configures(promise string) (ran string) {
 	script := fmt.Sprintf("#!/bin/sh\ntouch %s\necho '<promise>%s</promise>'\n", ran, promise)
 	config := "backend = \"mine\"\n[completion]\npromise = \"" + promise + "\"\n[backends.mine]\ncommand = \"./agent\"\n"
 	for file, text := range map[string]string{program: script, filepath.Join(s.box.Dir, "ralph.toml"): config} {
-		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, os.WriteFile(file, []byte(text), 0o700))
 	}
 	return ran
 }

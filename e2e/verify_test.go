@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -35,12 +36,8 @@ func reviewedBy(t *testing.T, a, reviewer agent, turns ...fakemodel.Turn) *progr
 	file := filepath.Join(p.box.Home, ".config", "ralph-lsp", "config.toml")
 	text := fmt.Sprintf("[verify]\ncommand = [\"test\", \"-e\", \"a.txt\"]\nreviewer = \"critic\"\n[hats.critic]\nbackend = { type = %q, args = [%s] }\n",
 		reviewer.backend, strings.Join(args, ", "))
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	return p
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
@@ -66,12 +67,8 @@ func TestRealAgentsBehindWalls(t *testing.T) {
 					if rest, ok := strings.CutPrefix(name, "~/"); ok {
 						path = filepath.Join(p.box.Home, rest)
 					}
-					if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+					must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 				}
 				if out, err := p.box.Command(context.Background(), "git", "init", "-q", p.box.Dir).CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
@@ -109,9 +106,7 @@ func TestRealAgentsBehindWalls(t *testing.T) {
 func (p *program) canHaveWalls() {
 	p.t.Helper()
 	walltest.Need(p.t)
-	if err := p.finds("bwrap"); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, p.finds("bwrap"))
 }
 
 // finds puts the folder of a program of this machine last on the PATH of what the sandbox runs.

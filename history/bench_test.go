@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -49,12 +50,8 @@ func BenchmarkWriter(b *testing.B) {
 	for b.Loop() {
 		dir := b.TempDir()
 		w, err := NewWriter(Options{Folder: dir}, dir)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		longLoop(size, w)
-		if err := w.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, w.Close())
 	}
 }

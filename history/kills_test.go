@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -30,9 +31,7 @@ func TestCutAnywhere(t *testing.T) {
 	firstCut := len(strings.Join(lines[:kept], ""))
 	path := filepath.Join(o.Folder, "cut.jsonl")
 	for cut := firstCut; cut <= len(whole); cut++ {
-		if err := os.WriteFile(path, []byte(whole[:cut]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(whole[:cut]), 0o600))
 		whole := strings.Count(whole[:cut], "\n")
 		w, err := ContinueWriter(o, cwd, path)
 		if err != nil {
@@ -77,9 +76,7 @@ func killAgainAndAgain(t *testing.T, kills int) {
 		t.Errorf("%d entries were written, %d are there", total, n)
 	}
 	w, err := ContinueWriter(Options{Folder: folder}, folder, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if found := faults(t, closed(t, w)); found != nil { // what was cut off is dropped by the one that goes on
 		t.Errorf("%q", found)
 	}
@@ -92,13 +89,9 @@ func writeAndKill(t *testing.T, folder, file string, entries int) (path string, 
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envCrashFolder+"="+folder, envCrashFile+"="+file)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	if lines.Scan() {
 		path = lines.Text()

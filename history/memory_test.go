@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -21,18 +22,14 @@ func TestAWriterRemembersLittle(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			w, err := NewWriter(Options{Folder: t.TempDir()}, t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			w.HandleRecord(begins(1))
 			grown := memtest.Growth(16*maxRunning, memtest.Streams[name], func(r io.Reader) {
 				if _, err := (decode.Reader{Format: formats[agent], Handler: w}).Run(r); err != nil {
 					t.Error(err)
 				}
 			})
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.Close())
 			isKept := !strings.HasSuffix(name, "denials") && !strings.HasSuffix(name, "subagents") // of these it keeps nothing
 			if lines := strings.Count(read(t, w.Path()), "\n"); lines < maxRunning && isKept {
 				t.Fatalf("only %d entries were kept", lines)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -37,9 +38,7 @@ func TestTheOutputOfAnIteration(t *testing.T) {
 		}
 	}
 	other := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(other, []byte("hello\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(other, []byte("hello\n"), 0o600))
 	if _, _, err := Output(other, 1, "t1"); !errors.As(err, new(*FormatError)) {
 		t.Errorf("of no session: %v", err)
 	}

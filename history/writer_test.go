@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -27,9 +28,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	if want := read(t, path); got != want {
 		t.Errorf("%s:\n%s\nwant\n%s", path, got, want)
@@ -44,14 +43,10 @@ func mirror(t testing.TB, format decode.Format, recording string) (path string) 
 	w.HandleRecord(Input{Kind: InputAgent, Text: "Mind the tests"})
 	outcome := "ok"
 	f, err := os.Open(recording)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	result, err := decode.Reader{Format: format, Handler: w}.Run(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !result.Terminal {
 		outcome = "cancelled"
 	}
@@ -79,17 +74,13 @@ func newTestWriter(t testing.TB) (w *Writer, o Options, cwd string) {
 	t.Helper()
 	o, cwd = Options{Folder: t.TempDir()}, paths.Real(t.TempDir())
 	w, err := NewWriter(o, cwd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return w, o, cwd
 }
 
 func closed(t testing.TB, w *Writer) string {
 	t.Helper()
-	if err := errors.Join(w.Close(), w.Err()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(w.Close(), w.Err()))
 	return w.Path()
 }
 
@@ -131,9 +122,7 @@ func TestEntriesAreLaidOutAsOthersReadThem(t *testing.T) {
 
 func TestWhatIsMirroredIsInOrder(t *testing.T) {
 	recordings, err := filepath.Glob("../testdata/*/*.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	formats := map[string]decode.Format{"pi": decode.FormatPi, "pi-old": decode.FormatPi, "pi-rpc": decode.FormatPi, "claude": decode.FormatClaude}
 	for _, recording := range recordings {
 		format, ok := formats[filepath.Base(filepath.Dir(recording))]
@@ -151,13 +140,9 @@ func TestContinuedLoopsGoOnInTheirFile(t *testing.T) {
 	w, o, cwd := newTestWriter(t)
 	begin(w, 1)
 	path := closed(t, w)
-	if err := appendTo(path, `{"type":"message","id":"77777777","parentId":null,"message":{"role":"us`); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, appendTo(path, `{"type":"message","id":"77777777","parentId":null,"message":{"role":"us`))
 	w, err := ContinueWriter(o, cwd, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w.HandleRecord(LoopStart{LoopID: "ralph-1", Continued: true})
 	w.HandleRecord(begins(2))
 	if closed(t, w) != path {
@@ -179,13 +164,9 @@ func TestOnlyAFoldersOwnSessionsAreContinued(t *testing.T) {
 	path := closed(t, w)
 	outside := sessionFile(t, strings.Replace(head, `"/w"`, `"`+cwd+`"`, 1)+"\n")
 	link := filepath.Join(o.Folder, "link.jsonl")
-	if err := os.Symlink(outside, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(outside, link))
 	notes := filepath.Join(o.Folder, "notes.jsonl")
-	if err := os.WriteFile(notes, []byte("{\"type\":\"note\"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(notes, []byte("{\"type\":\"note\"}\n"), 0o600))
 	for _, name := range []string{outside, link, notes, o.Folder, filepath.Join(o.Folder, "..", filepath.Base(o.Folder))} {
 		if _, err := ContinueWriter(o, cwd, name); err == nil {
 			t.Errorf("%s was taken", name)
@@ -214,9 +195,7 @@ func TestSwitchedOffNothingIsWritten(t *testing.T) {
 func TestAFolderThatCantBeMadeIsTold(t *testing.T) {
 	file := sessionFile(t, "")
 	w, err := NewWriter(Options{Folder: filepath.Join(file, "below")}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	begin(w, 1)
 	if w.Err() == nil || !strings.Contains(w.Err().Error(), "writing the session file") {
 		t.Errorf("got %v", w.Err())
@@ -225,9 +204,7 @@ func TestAFolderThatCantBeMadeIsTold(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cwd := paths.Real(t.TempDir())
 	name := "--" + strings.ReplaceAll(strings.TrimPrefix(cwd, "/"), "/", "-") + "--"
 	for _, tt := range []struct{ name, agentDir, sessionDir, state, folder, want string }{
@@ -276,9 +253,7 @@ func TestAMessageThatNeverEnds(t *testing.T) {
 	w.HandleRecord(ends(1, "ok", stream.Cost{}))
 	var got strings.Builder
 	for e, err := range entries(closed(t, w), markAssistant) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got.WriteString(e.text())
 	}
 	if got.String() != shown.String() {
@@ -317,9 +292,7 @@ func TestAModelCallThatIsToldEarlyCountsOnce(t *testing.T) {
 					Message struct{ Usage usage }
 					Usage   usage
 				}
-				if err := json.Unmarshal([]byte(line), &e); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, json.Unmarshal([]byte(line), &e))
 				used += e.Message.Usage.Cost.Total + e.Usage.Cost.Total
 			}
 			if used != tt.want.Cost.USD {
@@ -374,9 +347,7 @@ func TestWhatWaitsIsWrittenTogether(t *testing.T) {
 func sizeOf(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return info.Size()
 }
 
@@ -397,9 +368,7 @@ func TestAWriteIsCutOff(t *testing.T) {
 	begin(w, 1)
 	file := w.file
 	r, full, err := os.Pipe() // takes 64 KiB
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	taken := make(chan []byte, 1)
 	go func() {
@@ -415,14 +384,10 @@ func TestAWriteIsCutOff(t *testing.T) {
 	if w.Err() == nil {
 		t.Fatal("it was written")
 	}
-	if _, err := io.Copy(file, io.MultiReader(bytes.NewReader(<-taken), r)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(io.Copy(file, io.MultiReader(bytes.NewReader(<-taken), r))))
 	w.file = file
 	sayTurns(w, "later")
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Close())
 	if found := faults(t, w.Path()); len(found) != 1 { // the half of a line
 		t.Errorf("%q", found)
 	}

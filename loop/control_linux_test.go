@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -21,28 +22,20 @@ import (
 func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 	folder := t.TempDir()
 	file, err := loopstate.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	asked, over := make(chan struct{}), make(chan struct{})
 	server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), func(int, json.RawMessage) any {
 		close(asked)
 		<-over
 		return Reply{}
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer server.Close()
 	defer close(over)
 	lock, err := file.Lock(loopstate.Owner{PID: os.Getpid(), LoopID: "ralph-1", Standing: loopstate.Standing{Control: server.Path}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer lock.Release()
-	if err := file.Create(loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "Build it"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, file.Create(loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "Build it"}))
 	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	go func() { <-asked; cancel() }()
 	_, err = askOwner(ctx, folder, Request{Do: caller.Steer, Steering: Steering{Text: "hi"}})
@@ -61,30 +54,20 @@ func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 func TestALoopThatIsBeingLeftIsCancelled(t *testing.T) {
 	folder := t.TempDir()
 	file, err := loopstate.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	asked := make(chan struct{})
 	server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), func(int, json.RawMessage) any {
 		close(asked)
 		return Reply{Iteration: 1}
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer server.Close()
 	lock, err := file.Lock(loopstate.Owner{PID: os.Getpid(), StartedAt: time.Now(), LoopID: "ralph-1", Standing: loopstate.Standing{Control: server.Path, Leaving: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Create(loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "Build it"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, file.Create(loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "Build it"}))
 	answers := beginToCancel(t, folder)
 	<-asked
-	if err := lock.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, lock.Release())
 	if got := <-answers; got != (cancelled{1, nil}) {
 		t.Errorf("got %+v", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -29,9 +30,7 @@ type owned struct {
 func (o owned) lock(startedAt time.Time) *loopstate.Lock {
 	o.t.Helper()
 	lock, err := o.file.Lock(loopstate.Owner{StartedAt: startedAt, LoopID: "ralph-b"})
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.OK(o.t, err)
 	return lock
 }
 
@@ -62,9 +61,7 @@ func TestALoopIsCancelledWhoseOwnerLeaves(t *testing.T) {
 	if err == nil {
 		err = file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-b"})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lock := owned{t, file}.lock(time.Now()) // it doesn't listen
 	answer := beginToCancel(t, folder)
 	time.AfterFunc(30*time.Millisecond, func() { lock.Release() })
@@ -118,15 +115,11 @@ func TestAnotherLoopThanTheNamedOneIsLeftAlone(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, driven %v", name, driven), func(t *testing.T) {
 				folder := t.TempDir()
 				file, err := loopstate.Open(folder)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if driven {
 					defer owned{t, file}.lock(time.Now()).Release()
 				}
-				if err := file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-b"}); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-b"}))
 				before, _ := os.ReadFile(file.Path())
 				ids := []string{"ralph-a"}
 				if name == "discard" && driven {
@@ -163,9 +156,7 @@ func TestNobodyChangesFilesUnderAnAgentOrACheck(t *testing.T) {
 				tt.state.Prompt, tt.state.Active, tt.state.LoopID = "Do it", true, "ralph-b"
 				err = file.Create(tt.state)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if err := checkAtWork(dir); err != nil {
 				t.Errorf("nobody drives it: %v", err)
 			}
@@ -209,24 +200,18 @@ func TestAnAgentThatIsLeftRunningIsNamedAndEnded(t *testing.T) {
 	if err == nil {
 		err = file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-left"})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	agent := exec.Command("sort") // every system has one that waits for its input
 	in, err := agent.StdinPipe()
 	if err == nil {
 		err = agent.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- agent.Wait() }()
 	start, err := loopstate.ProcessStart(agent.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	record, err := json.Marshal(loopstate.Owner{PID: os.Getpid(), ProcessStart: "another", LoopID: "ralph-left", Standing: loopstate.Standing{Agents: []loopstate.Agent{
 		{PID: os.Getpid(), ProcessStart: "another, which had this number"}, {PID: agent.Process.Pid, ProcessStart: path.Base(start)}}}}) // without the boot, as agents have it
 	dir, _ := registry.Dir(file.Folder(), "ralph-left")
@@ -239,15 +224,11 @@ func TestAnAgentThatIsLeftRunningIsNamedAndEnded(t *testing.T) {
 		t.Errorf("left running: %v, by %v, %v; want %d", st.LeftRunning, st.Owner, err, agent.Process.Pid)
 	}
 	// Who writes into the folder ends nothing by that.
-	if err := os.Rename(kept, kept+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(kept, kept+".away"))
 	if st, err := FolderStatus(folder); err != nil || len(st.LeftRunning) > 0 {
 		t.Errorf("by the lock's file alone, left running: %v, %v", st.LeftRunning, err)
 	}
-	if err := os.Rename(kept+".away", kept); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(kept+".away", kept))
 	if err := DiscardFolder(folder, "ralph-left"); err != nil {
 		t.Error(err)
 	}

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // What another process met arrives as what it is, in its words, also where it is a part of another error.
 func TestErrorsOfAStartArrive(t *testing.T) {
 	pi, err := backends.Lookup("pi")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, met := range []error{
 		&AlreadyRunningError{Folder: "/w", Owner: loopstate.Owner{PID: 7, Host: "h", LoopID: "ralph-a"}},
 		&InterruptedError{Path: "/w/.pi/x", State: loopstate.State{LoopID: "ralph-a", Iteration: 3}},
@@ -58,23 +57,15 @@ func inJSON(v any) string {
 func TestALoopThatWasLeftArrivesWithItsLimits(t *testing.T) {
 	folder := t.TempDir()
 	file, err := loopstate.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	state := loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-left"}
 	state.MaxIterations = new(4)
-	if err := file.Create(state); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, file.Create(state))
 	var left *InterruptedError
 	data, err := json.Marshal(ReplyOf(0, InTheWay(folder)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var reply Reply
-	if err := json.Unmarshal(data, &reply); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &reply))
 	if !errors.As(reply.Err(), &left) || left.State.Limits().MaxIterations != 4 || left.State.LoopID != "ralph-left" {
 		t.Errorf("%+v", left)
 	}

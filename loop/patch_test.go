@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // A window and the process of a loop may be of different versions: older ones call a promise by another name.
@@ -28,9 +29,7 @@ func TestAPatchIsUnderstoodByOtherVersions(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 		data, err := json.Marshal(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var older struct {
 			Patch struct {
 				MaxIterations *int
@@ -38,9 +37,7 @@ func TestAPatchIsUnderstoodByOtherVersions(t *testing.T) {
 				Accept        bool
 			}
 		}
-		if err := json.Unmarshal(data, &older); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(data, &older))
 		if diff := cmp.Diff([]any{tt.want.MaxIterations, tt.want.Promise, tt.want.Accept}, []any{older.Patch.MaxIterations, older.Patch.Promise, older.Patch.Accept}); diff != "" {
 			t.Errorf("%s, by an older keeper: %s", name, diff)
 		}

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // reasonsInTheCode are the constants of the type StopReason.
 func reasonsInTheCode(t *testing.T) []StopReason {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var found []StopReason
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
@@ -24,9 +24,7 @@ func reasonsInTheCode(t *testing.T) []StopReason {
 		}
 		if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "StopReason" {
 			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			found = append(found, StopReason(value))
 		}
 		return true

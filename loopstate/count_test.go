@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // counted claims an iteration of the loop of a file with this text, which was saved long ago.
@@ -14,18 +16,14 @@ func counted(t *testing.T, text string, iteration int) *File {
 	write(t, f, text)
 	longAgo(t, f)
 	drivesIt(t, f)
-	if _, err := f.Claim(func(s *State) error { s.Iteration = iteration; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(f.Claim(func(s *State) error { s.Iteration = iteration; return nil })))
 	return f
 }
 
 func longAgo(t *testing.T, f *File) {
 	t.Helper()
 	then := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(f.Path(), then, then); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chtimes(f.Path(), then, then))
 }
 
 func TestTheFileTellsWhichIterationBegins(t *testing.T) {
@@ -64,9 +62,7 @@ func TestTheFileThatTellsTheIterationIsTheOneThatItWas(t *testing.T) {
 		longAgo(t, f)
 		drivesIt(t, f)
 		before, _ := os.Stat(f.Path())
-		if _, err := f.Claim(func(s *State) error { s.Iteration = iteration; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(f.Claim(func(s *State) error { s.Iteration = iteration; return nil })))
 		after, err := os.Stat(f.Path())
 		if err != nil || !after.ModTime().Equal(before.ModTime()) {
 			t.Errorf("iteration %d: saved at %v, %v, want %v", iteration, after.ModTime(), err, before.ModTime())
@@ -92,9 +88,7 @@ func TestASaveMeanwhileComesBeforeTheIteration(t *testing.T) {
 			}
 			look{path, []byte("---\nloop_id: counts\niteration: 1\n---\nGo."), doc}.count(f, 2)
 			wantText(t, f, saved)
-			if _, err := f.Claim(func(s *State) error { s.Iteration = 3; return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(f.Claim(func(s *State) error { s.Iteration = 3; return nil })))
 			wantText(t, f, strings.Replace(saved, "1", "3", 1))
 		})
 	}
@@ -108,15 +102,11 @@ func TestAFileThatWasSavedJustNowIsNotReplacedForItsIteration(t *testing.T) {
 	drivesIt(t, f)
 	claim := func(iteration int) {
 		t.Helper()
-		if _, err := f.Claim(func(s *State) error { s.Iteration = iteration; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(f.Claim(func(s *State) error { s.Iteration = iteration; return nil })))
 	}
 	claim(8)
 	now := time.Now()
-	if err := os.Chtimes(f.Path(), now, now); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chtimes(f.Path(), now, now))
 	claim(10)
 	wantText(t, f, strings.Replace(text, "9", "8", 1))
 	longAgo(t, f)

@@ -10,14 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestANewFileHasTheFiveKeysFirst(t *testing.T) {
 	s := readable["ours.md"]
 	want, err := os.ReadFile(filepath.Join(testdata, "ours.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(string(want), Whole(s)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestANewLoopsFile(t *testing.T) {
@@ -19,13 +21,9 @@ func TestANewLoopsFile(t *testing.T) {
 		t.Errorf("before: %v, want fs.ErrNotExist", err)
 	}
 	want := readable["ours.md"]
-	if err := f.Create(want); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(want))
 	got, err := f.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -36,9 +34,7 @@ func TestANewLoopsFile(t *testing.T) {
 		t.Error("a second one replaced the first")
 	}
 	info, err := os.Stat(f.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if info.Mode() != 0o600 {
 		t.Errorf("mode %v, want 0600", info.Mode())
 	}
@@ -116,9 +112,7 @@ func TestAnEditorIsGivenTimeToSave(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := open(t, t.TempDir())
 				write(t, f, "---\niteration: 1\n---\nGo.")
-				if _, err := f.Load(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, must.Err(f.Load()))
 				go tt.save(f.Path())
 				time.Sleep(settleTime / 4)
 				s, err := f.Load()
@@ -136,13 +130,9 @@ func TestNobodyWaitsForAnEditorThatIsNotThere(t *testing.T) {
 		f := open(t, t.TempDir())
 		f.Load()
 		write(t, f, "damaged long ago")
-		if err := os.Chtimes(f.Path(), time.Time{}, began.Add(-time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(f.Path(), time.Time{}, began.Add(-time.Hour)))
 		f.Load()
-		if err := f.Remove(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Remove())
 		f.Load()
 		if waited := time.Since(began); waited != 0 {
 			t.Errorf("waited %v", waited)
@@ -153,13 +143,9 @@ func TestNobodyWaitsForAnEditorThatIsNotThere(t *testing.T) {
 func TestRemoveTakesAwayWhatWasMade(t *testing.T) {
 	t.Run("all of it", func(t *testing.T) {
 		f := open(t, t.TempDir())
-		if err := f.Create(State{Prompt: "Go."}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Create(State{Prompt: "Go."}))
 		for range 2 {
-			if err := f.Remove(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.Remove())
 		}
 		if entries, _ := os.ReadDir(f.folder); len(entries) > 0 {
 			t.Errorf("left behind: %v", entries)
@@ -167,14 +153,10 @@ func TestRemoveTakesAwayWhatWasMade(t *testing.T) {
 	})
 	t.Run("but not .pi with something else in it", func(t *testing.T) {
 		f := open(t, t.TempDir())
-		if err := f.Create(State{Prompt: "Go."}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Create(State{Prompt: "Go."}))
 		settings := filepath.Join(f.folder, ".pi", "settings.json")
 		os.WriteFile(settings, nil, 0o600)
-		if err := f.Remove(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Remove())
 		if _, err := os.Stat(settings); err != nil {
 			t.Error(err)
 		}
@@ -182,9 +164,7 @@ func TestRemoveTakesAwayWhatWasMade(t *testing.T) {
 	t.Run("nor a .pi that was there", func(t *testing.T) {
 		f := open(t, t.TempDir())
 		write(t, f, "---\n---\nGo.")
-		if err := f.Remove(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Remove())
 		if _, err := os.Stat(filepath.Dir(f.Path())); err != nil {
 			t.Error(err)
 		}
@@ -194,15 +174,11 @@ func TestRemoveTakesAwayWhatWasMade(t *testing.T) {
 func TestBigFiles(t *testing.T) {
 	f := open(t, t.TempDir())
 	prompt := strings.Repeat("0123456789abcde\n", 50<<20/16)
-	if err := f.Create(State{Prompt: prompt}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(State{Prompt: prompt}))
 	if s, err := f.Update(func(s *State) error { s.Model = "m"; return nil }); err != nil || s.Prompt != prompt {
 		t.Errorf("50 MiB: %v", err)
 	}
-	if err := os.Truncate(f.Path(), maxSize+1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Truncate(f.Path(), maxSize+1))
 	_, err := f.Load()
 	wantError(t, err, "has more than 64 MiB")
 }
@@ -213,17 +189,11 @@ func TestALeftoverOfAKilledProcessIsSwept(t *testing.T) {
 	dir := filepath.Dir(f.Path())
 	leftover, inUse, foreign := filepath.Join(dir, tempPrefix+"md.1.tmp"), filepath.Join(dir, tempPrefix+"md.2.tmp"), filepath.Join(dir, "mine.tmp")
 	for path, age := range map[string]time.Duration{leftover: time.Hour, inUse: 0, foreign: time.Hour} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, nil, 0o600))
+		must.OK(t, os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
 	}
 	l, err := f.Lock(Owner{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Release()
 	for path, want := range map[string]bool{leftover: false, inUse: true, foreign: true} {
 		if _, err := os.Stat(path); (err == nil) != want {
@@ -235,9 +205,7 @@ func TestALeftoverOfAKilledProcessIsSwept(t *testing.T) {
 func open(t testing.TB, folder string) *File {
 	t.Helper()
 	f, err := Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return f
 }
 
@@ -245,9 +213,7 @@ func open(t testing.TB, folder string) *File {
 func drivesIt(t testing.TB, f *File) *Lock {
 	t.Helper()
 	l, err := f.Lock(Owner{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { l.Release() })
 	return l
 }
@@ -255,20 +221,14 @@ func drivesIt(t testing.TB, f *File) *Lock {
 // write saves the file as an editor does, and makes .pi.
 func write(t testing.TB, f *File, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(f.Path()), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(f.Path(), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(f.Path()), 0o755))
+	must.OK(t, os.WriteFile(f.Path(), []byte(text), 0o600))
 }
 
 func wantText(t *testing.T, f *File, want string) {
 	t.Helper()
 	got, err := os.ReadFile(f.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("the file: -want +got:\n%s", diff)
 	}
@@ -284,9 +244,7 @@ func wantError(t *testing.T, err error, part string) {
 func onlyTheStateFile(t *testing.T, f *File) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(f.Path()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, entry := range entries {
 		if entry.Name() != filepath.Base(Name) {
 			t.Errorf("left behind: %s", entry.Name())

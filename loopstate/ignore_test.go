@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // git runs git in a folder, without the settings of who runs the tests.
@@ -40,12 +42,8 @@ func putFiles(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.OK(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 }
 
@@ -54,25 +52,19 @@ func drive(t *testing.T, dir string) (*File, *Lock) {
 	t.Helper()
 	f := open(t, dir)
 	l := lock(t, f, Owner{})
-	if err := f.Create(State{LoopID: "ignored", Iteration: 1, Prompt: "Go."}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(State{LoopID: "ignored", Iteration: 1, Prompt: "Go."}))
 	return f, l
 }
 
 func nextIteration(t *testing.T, f *File) {
 	t.Helper()
-	if _, err := f.Claim(func(s *State) error { s.Iteration++; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(f.Claim(func(s *State) error { s.Iteration++; return nil })))
 }
 
 // endLoop ends a loop that is done; nothing of it is left.
 func endLoop(t *testing.T, f *File, l *Lock) {
 	t.Helper()
-	if err := errors.Join(f.Remove(), l.Release()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.Remove(), l.Release()))
 }
 
 func TestGitLeavesALoopsFilesAlone(t *testing.T) {
@@ -176,9 +168,7 @@ func TestWhatTheUserTellsGitStays(t *testing.T) {
 	t.Run("added to ours", func(t *testing.T) {
 		dir := t.TempDir()
 		f, l := drive(t, dir)
-		if err := os.WriteFile(path(dir), []byte(ignoreText+own), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path(dir), []byte(ignoreText+own), 0o644))
 		endLoop(t, f, l)
 		if got := text(t, dir); got != ignoreText+own {
 			t.Errorf("behind it: %q", got)
@@ -187,9 +177,7 @@ func TestWhatTheUserTellsGitStays(t *testing.T) {
 	t.Run("a link", func(t *testing.T) {
 		dir := t.TempDir()
 		putFiles(t, dir, map[string]string{"ignored": ignoreText})
-		if err := linkInPi(dir, "../ignored", ".gitignore"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, linkInPi(dir, "../ignored", ".gitignore"))
 		f, l := drive(t, dir)
 		endLoop(t, f, l)
 		if got := text(t, dir); got != ignoreText {
@@ -198,9 +186,7 @@ func TestWhatTheUserTellsGitStays(t *testing.T) {
 	})
 	t.Run("a link to nothing", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := linkInPi(dir, "../ignored", ".gitignore"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, linkInPi(dir, "../ignored", ".gitignore"))
 		f, l := drive(t, dir)
 		if _, err := os.Lstat(filepath.Join(dir, "ignored")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the link was followed: %v", err)
@@ -209,9 +195,7 @@ func TestWhatTheUserTellsGitStays(t *testing.T) {
 	})
 	t.Run("a link that leads out", func(t *testing.T) {
 		dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "x")
-		if err := linkInPi(dir, outside, ".gitignore"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, linkInPi(dir, outside, ".gitignore"))
 		f, l := drive(t, dir)
 		endLoop(t, f, l)
 		if _, err := os.Lstat(outside); !errors.Is(err, fs.ErrNotExist) {
@@ -224,9 +208,7 @@ func TestWhatTheUserTellsGitStays(t *testing.T) {
 func TestAnInterruptedLoopIsStillIgnored(t *testing.T) {
 	dir := repository(t, nil)
 	f, l := drive(t, dir)
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Release())
 	if got := git(t, dir, "status", "--porcelain"); got != "" {
 		t.Errorf("interrupted: %q", got)
 	}
@@ -241,9 +223,7 @@ func TestOnlyWhoDrivesTellsGit(t *testing.T) {
 	f := open(t, t.TempDir())
 	write(t, f, "---\niteration: 1\n---\nGo.")
 	nextIteration(t, f)
-	if err := lock(t, f, Owner{}).Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, lock(t, f, Owner{}).Release())
 	nextIteration(t, f)
 	onlyTheStateFile(t, f)
 }

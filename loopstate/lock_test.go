@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestALockSaysWhoHasIt(t *testing.T) {
@@ -32,9 +33,7 @@ func TestALockSaysWhoHasIt(t *testing.T) {
 	}
 	host, _ := os.Hostname()
 	started, err := ProcessStart(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if age := time.Since(o.StartedAt); age < 0 || age > time.Minute {
 		t.Errorf("started at %v", o.StartedAt)
 	}
@@ -58,19 +57,13 @@ func TestTheOwnersRecordCanBeRewritten(t *testing.T) {
 	f := open(t, t.TempDir())
 	l := lock(t, f, Owner{LoopID: strings.Repeat("long", 100), Standing: Standing{Agents: []Agent{{PID: 1, ProcessStart: "x"}}}})
 	want := Owner{PID: 42, Host: "h", StartedAt: date("2026-01-02T17:35:07Z"), ProcessStart: "s", LoopID: "a", Standing: Standing{Agents: []Agent{{PID: 2, ProcessStart: "y"}}}}
-	if err := l.SetOwner(want); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.SetOwner(want))
 	got, _, err := f.Owner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Release())
 	if err := l.SetOwner(want); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("after release: %v, want os.ErrClosed", err)
 	}
@@ -79,16 +72,10 @@ func TestTheOwnersRecordCanBeRewritten(t *testing.T) {
 func TestReleaseLeavesNothingBehind(t *testing.T) {
 	f := open(t, t.TempDir())
 	l := lock(t, f, Owner{})
-	if err := f.Create(State{Prompt: "Go."}); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(State{Prompt: "Go."}))
+	must.OK(t, f.Remove())
 	for range 2 {
-		if err := l.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.Release())
 	}
 	if entries, _ := os.ReadDir(f.folder); len(entries) > 0 {
 		t.Errorf("left behind: %v", entries)
@@ -102,9 +89,7 @@ func TestALockBeforeTheFileAndAfterIt(t *testing.T) {
 	f := open(t, t.TempDir())
 	write(t, f, "---\n---\nGo.")
 	l := lock(t, f, Owner{})
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Release())
 	wantText(t, f, "---\n---\nGo.")
 	onlyTheStateFile(t, f)
 }
@@ -112,9 +97,7 @@ func TestALockBeforeTheFileAndAfterIt(t *testing.T) {
 func TestARecordThatCannotBeRead(t *testing.T) {
 	f := open(t, t.TempDir())
 	lock(t, f, Owner{})
-	if err := os.WriteFile(filepath.Join(f.folder, lockName), []byte("{garbage"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(f.folder, lockName), []byte("{garbage"), 0o600))
 	o, held, err := f.Owner()
 	if !held || err != nil || o.PID != 0 {
 		t.Errorf("owner %+v, %v, %v, want held by nobody known", o, held, err)
@@ -135,26 +118,18 @@ func TestALockThatWasWrittenOver(t *testing.T) {
 			o := Owner{StartedAt: date("2026-01-02T17:35:07Z"), LoopID: "a", Standing: Standing{Reapers: []Reaper{{PID: 2, Mark: 7}}}}
 			l := lock(t, f, o)
 			before, err := os.ReadFile(path)
-			if err := errors.Join(err, os.WriteFile(path, []byte(text), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(err, os.WriteFile(path, []byte(text), 0o600)))
 			if found, held, err := f.Owner(); !held || err != nil || found.PID != os.Getpid() || f.ownersRecord() != l.RecordPath() {
 				t.Errorf("it is %+v, %t, %v, and watched is %q", found, held, err, f.ownersRecord())
 			}
-			if err := l.SetOwner(o); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, l.SetOwner(o))
 			if now, err := os.ReadFile(path); err != nil || string(now) != string(before) {
 				t.Errorf("the lock isn't repaired: %s, %v", now, err)
 			}
-			if err := l.Release(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, l.Release())
 			o.PID, o.ProcessStart = os.Getpid(), "another"
 			dies(t, f, o)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 			if found, held, err := f.Owner(); held || err != nil || found.LoopID != "a" || !cmp.Equal(found.Reapers, o.Reapers) {
 				t.Errorf("after its death: %+v, %t, %v", found, held, err)
 			}
@@ -174,9 +149,7 @@ func TestALockOfAKilledProcessIsTakenOver(t *testing.T) {
 	if !ok || locked.Owner.PID != other.Process.Pid {
 		t.Fatalf("%v, want a *LockedError of process %d", err, other.Process.Pid)
 	}
-	if err := other.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, other.Process.Kill())
 	other.Wait()
 	if o, held, err := f.Owner(); held || err != nil || o.PID != other.Process.Pid {
 		t.Errorf("after its death: %+v, %v, %v", o, held, err)
@@ -200,9 +173,7 @@ func TestAKilledOwnerIsNoOwner(t *testing.T) {
 		f := open(t, t.TempDir())
 		other := start(t, "hold the lock", f.folder)
 		other.ready(t)
-		if err := other.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, other.Process.Kill())
 		if o, held, err := f.Owner(); held || err != nil || o.PID != other.Process.Pid {
 			t.Errorf("after its death: %+v, %v, %v", o, held, err)
 		}
@@ -253,13 +224,9 @@ func TestACopyOfALockedFolderHasNoPreviousOwner(t *testing.T) {
 	f := open(t, t.TempDir())
 	lock(t, f, Owner{LoopID: "a", Standing: Standing{Reapers: []Reaper{{PID: 1, ProcessStart: "x", Mark: 7}}}})
 	record, err := os.ReadFile(filepath.Join(f.folder, lockName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	copied := open(t, t.TempDir())
-	if err := errors.Join(os.MkdirAll(filepath.Join(copied.folder, stateDir), 0o700), os.WriteFile(filepath.Join(copied.folder, lockName), record, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.MkdirAll(filepath.Join(copied.folder, stateDir), 0o700), os.WriteFile(filepath.Join(copied.folder, lockName), record, 0o600)))
 	o, held, err := copied.Owner()
 	if held || err != nil || !o.Lives() {
 		t.Errorf("the copy's record: %+v, %t, %v", o, held, err)
@@ -278,15 +245,11 @@ func TestAnOwnerWhoseRecordWasRemoved(t *testing.T) {
 	f := open(t, t.TempDir())
 	o := Owner{LoopID: "a", Standing: Standing{Control: "/sock", Live: true}}
 	l := lock(t, f, o)
-	if err := os.RemoveAll(filepath.Dir(filepath.Dir(l.RecordPath()))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Dir(filepath.Dir(l.RecordPath()))))
 	if found, held, err := f.Owner(); !held || err != nil || found.Control != "/sock" || found.Live {
 		t.Errorf("without its record it is %+v, %t, %v", found, held, err)
 	}
-	if err := l.SetOwner(o); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.SetOwner(o))
 	if found, held, err := f.Owner(); !held || err != nil || !found.Live {
 		t.Errorf("with it, it is %+v, %t, %v", found, held, err)
 	}
@@ -295,9 +258,7 @@ func TestAnOwnerWhoseRecordWasRemoved(t *testing.T) {
 // A loop can be had, such as to cancel it, where the user's state folder can't be written.
 func TestAnOwnerWhoseRecordCannotBeWritten(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(state, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(state, nil, 0o600))
 	t.Setenv(paths.EnvState, filepath.Join(state, "state"))
 	f := open(t, t.TempDir())
 	l := lock(t, f, Owner{LoopID: "a"})
@@ -326,9 +287,7 @@ func TestTheReapersOfADeadOwnerStayInTheRecord(t *testing.T) {
 	if o, ok := l.Previous(); !ok || !o.is(dead) || !cmp.Equal(o.Standing, dead.Standing) {
 		t.Errorf("previous owner %+v, %t", o, ok)
 	}
-	if err := l.SetOwner(Owner{LoopID: "b", Standing: Standing{Reapers: own}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.SetOwner(Owner{LoopID: "b", Standing: Standing{Reapers: own}}))
 	if o, _, err := f.Owner(); err != nil || !cmp.Equal(o.Reapers, own) {
 		t.Errorf("the record afterwards has %+v, %v", o.Reapers, err)
 	}
@@ -339,18 +298,14 @@ func TestAChildDoesNotKeepTheLock(t *testing.T) {
 		f := open(t, t.TempDir())
 		l := lock(t, f, Owner{})
 		start(t, "wait", f.folder)
-		if err := l.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.Release())
 		lock(t, f, Owner{})
 	})
 	t.Run("after its parent was killed", func(t *testing.T) {
 		f := open(t, t.TempDir())
 		parent := start(t, "hold the lock with a child", f.folder)
 		parent.ready(t)
-		if err := parent.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, parent.Process.Kill())
 		parent.Process.Wait() // Wait would wait for the child's stderr too
 		lock(t, f, Owner{})
 		// The child inherited the other end of stdin: that can still be written to.
@@ -366,13 +321,9 @@ func TestWhoOpenedTheLockFileBeforeItsRemovalStartsAnew(t *testing.T) {
 	path := filepath.Join(f.folder, lockName)
 	l := lock(t, f, Owner{})
 	late, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer late.Close()
-	if err := l.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Release())
 	lock(t, f, Owner{})
 	if got, err := tryLockNamed(late, path); got || err != nil {
 		t.Errorf("a second owner: %v, %v", got, err)
@@ -411,13 +362,9 @@ func TestTwoNeverHaveTheLock(t *testing.T) {
 func TestProcessStartTellsProcessesApart(t *testing.T) {
 	p := start(t, "wait", t.TempDir())
 	mine, err := ProcessStart(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	its, err := ProcessStart(p.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	again, err := ProcessStart(p.Process.Pid)
 	if err != nil || again != its {
 		t.Errorf("asked again: %q, %v, want %q", again, err, its)
@@ -426,9 +373,7 @@ func TestProcessStartTellsProcessesApart(t *testing.T) {
 		t.Errorf("two processes started at %q", mine)
 	}
 	p.stdin.Close()
-	if err := p.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Wait())
 	if _, err := ProcessStart(p.Process.Pid); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after its end: %v, want fs.ErrNotExist", err)
 	}
@@ -438,9 +383,7 @@ func TestProcessStartTellsProcessesApart(t *testing.T) {
 func lock(t *testing.T, f *File, o Owner) *Lock {
 	t.Helper()
 	l, err := f.Lock(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := l.Release(); err != nil {
 			t.Error(err)
@@ -453,7 +396,5 @@ func lock(t *testing.T, f *File, o Owner) *Lock {
 func dies(t *testing.T, f *File, o Owner) {
 	t.Helper()
 	l := lock(t, f, o)
-	if err := filelock.Unlock(l.open); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, filelock.Unlock(l.open))
 }

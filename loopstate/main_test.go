@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
@@ -131,17 +132,11 @@ func start(t *testing.T, role, folder string) *process {
 	p.Env = append(os.Environ(), roleVariable+"="+role, "GORACE=atexit_sleep_ms=0")
 	p.Stderr = p.stderr
 	stdin, err := p.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	stdout, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p.stdin, p.stdout = stdin, bufio.NewReader(stdout)
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Start())
 	t.Cleanup(func() {
 		stdin.Close()
 		p.Process.Kill()

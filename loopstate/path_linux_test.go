@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -37,9 +38,7 @@ func TestWhetherAFolderIsWritable(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "app")
 		for _, sub := range []string{".pi", "."} {
 			if mode, ok := c.modes[sub]; ok {
-				if err := errors.Join(os.MkdirAll(filepath.Join(dir, sub), 0o755), os.Chmod(filepath.Join(dir, sub), mode)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, errors.Join(os.MkdirAll(filepath.Join(dir, sub), 0o755), os.Chmod(filepath.Join(dir, sub), mode)))
 			}
 		}
 		proctest.Obedient(t, func() {
@@ -75,12 +74,8 @@ func TestWhatHelpsWithAFolderThatIsNotWritable(t *testing.T) {
 
 func TestANamedPipeInThePlaceOfTheFileDoesNotHang(t *testing.T) {
 	f := open(t, t.TempDir())
-	if err := os.MkdirAll(filepath.Dir(f.Path()), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mkfifo(f.Path(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(f.Path()), 0o755))
+	must.OK(t, unix.Mkfifo(f.Path(), 0o600))
 	_, err := f.Load()
 	wantError(t, err, "is not a regular file")
 }

@@ -5,18 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestLinksOutOfTheFolderAreRefused(t *testing.T) {
 	outside, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	victim := filepath.Join(outside, "ralph-loop.local.md")
 	const text = "---\n---\nSecret."
-	if err := os.WriteFile(victim, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(victim, []byte(text), 0o600))
 	tests := []struct {
 		name string
 		link func(folder string) error
@@ -42,9 +40,7 @@ func TestLinksOutOfTheFolderAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			folder := t.TempDir()
 			f := open(t, folder) // while all was well
-			if err := tt.link(folder); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, tt.link(folder))
 			_, openErr := Open(folder)
 			wantError(t, openErr, "is a link that leads out of the folder, to "+outside)
 			_, loadErr := f.Load()
@@ -69,9 +65,7 @@ func TestLinksOutOfTheFolderAreRefused(t *testing.T) {
 	}
 	t.Run("the lock", func(t *testing.T) {
 		folder := t.TempDir()
-		if err := linkInPi(folder, filepath.Join(outside, "lock"), filepath.Base(lockName)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, linkInPi(folder, filepath.Join(outside, "lock"), filepath.Base(lockName)))
 		f := open(t, folder)
 		_, err := f.Lock(Owner{})
 		_, _, ownerErr := f.Owner()
@@ -105,22 +99,14 @@ func TestLinksInsideTheFolderStay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			folder := t.TempDir()
 			link, err := tt.link(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			f := open(t, folder)
-			if err := f.Create(State{Active: true, Iteration: 1, Prompt: "Go."}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := f.Leave(func(s *State) error { s.Iteration++; return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.Create(State{Active: true, Iteration: 1, Prompt: "Go."}))
+			must.OK(t, must.Err(f.Leave(func(s *State) error { s.Iteration++; return nil })))
 			if s, err := f.Load(); err != nil || s.Iteration != 2 {
 				t.Errorf("iteration %d, %v, want 2", s.Iteration, err)
 			}
-			if err := f.Remove(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.Remove())
 			if _, err := os.Readlink(filepath.Join(folder, link)); err != nil {
 				t.Errorf("the link is gone: %v", err)
 			}
@@ -131,16 +117,12 @@ func TestLinksInsideTheFolderStay(t *testing.T) {
 func TestAFolderThatIsItselfALink(t *testing.T) {
 	real := t.TempDir()
 	folder := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(real, folder); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(real, folder))
 	f := open(t, folder)
 	if want := filepath.Join(folder, ".pi", "ralph-loop.local.md"); f.Path() != want {
 		t.Errorf("path %s, want %s", f.Path(), want)
 	}
-	if err := f.Create(State{Prompt: "Go."}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(State{Prompt: "Go."}))
 	if _, err := open(t, real).Load(); err != nil {
 		t.Error(err)
 	}
@@ -149,35 +131,27 @@ func TestAFolderThatIsItselfALink(t *testing.T) {
 func TestFoldersThatDoNotWork(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	_, err := Open(file)
 	wantError(t, err, file+": it is not a folder")
 	_, err = Open(filepath.Join(folder, "missing"))
 	wantError(t, err, "missing")
 
-	if err := os.WriteFile(filepath.Join(folder, ".pi"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(folder, ".pi"), nil, 0o600))
 	f := open(t, folder)
 	_, err = f.Lock(Owner{})
 	wantError(t, err, filepath.Join(folder, ".pi")+" is not a folder; move it away")
 	wantError(t, f.Create(State{Prompt: "Go."}), filepath.Join(folder, ".pi")+" is not a folder; move it away")
 
 	loop := open(t, t.TempDir())
-	if err := linkInPi(loop.folder, filepath.Base(Name), filepath.Base(Name)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, linkInPi(loop.folder, filepath.Base(Name), filepath.Base(Name)))
 	_, err = loop.Load()
 	wantError(t, err, "too many links")
 }
 
 func TestAFolderInThePlaceOfTheFile(t *testing.T) {
 	f := open(t, t.TempDir())
-	if err := os.MkdirAll(f.Path(), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(f.Path(), 0o755))
 	_, err := f.Load()
 	wantError(t, err, "is not a regular file")
 	if err := f.Create(State{Prompt: "Go."}); err == nil {

@@ -5,15 +5,14 @@ import (
 	"io/fs"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // A process that has ended and isn't waited for yet is none.
 func TestProcessStartOfAZombie(t *testing.T) {
 	p := start(t, "wait", t.TempDir())
-	if _, err := ProcessStart(p.Process.Pid); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(ProcessStart(p.Process.Pid)))
 	p.stdin.Close()
 	proctest.Until(t, "its end", func() bool {
 		_, err := ProcessStart(p.Process.Pid)

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -34,9 +35,7 @@ func spent(id string) State {
 func TestALoopThatEndsWhileItIsRead(t *testing.T) {
 	f := open(t, t.TempDir())
 	drivesIt(t, f)
-	if err := f.Create(spent("ends")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(spent("ends")))
 	reader := open(t, f.root)
 	reader.record.mu.Lock() // it has read the file, and not yet what is beside it
 	seen := make(chan error, 1)
@@ -49,9 +48,7 @@ func TestALoopThatEndsWhileItIsRead(t *testing.T) {
 	}()
 	stacks := make([]byte, 1<<20)
 	proctest.Until(t, "that it reads", func() bool { return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "withOurs") })
-	if err := f.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Remove())
 	reader.record.mu.Unlock()
 	if err := <-seen; !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -61,9 +58,7 @@ func TestALoopThatEndsWhileItIsRead(t *testing.T) {
 func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 	f := open(t, t.TempDir())
 	l := drivesIt(t, f)
-	if err := f.Create(spent("counted")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(spent("counted")))
 	const text = "---\nactive: true\niteration: 7\nmax_iterations: 50\ncompletion_promise: null\nstarted_at: null\nloop_id: \"counted\"\n---\n\nGo."
 	wantText(t, f, text)
 	s := spent("counted")
@@ -77,9 +72,7 @@ func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 		}
 		wantText(t, f, text)
 	}
-	if _, err := f.Claim(func(now *State) error { now.Elapsed++; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(f.Claim(func(now *State) error { now.Elapsed++; return nil })))
 	told := strings.Replace(text, "7", "8", 1)
 	wantText(t, f, told)
 	s.Elapsed += 2
@@ -92,9 +85,7 @@ func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 	if info, err := os.Stat(mustRecord(t, f, "counted")); err != nil || info.Mode() != 0o600 {
 		t.Errorf("its record: %v, %v", info, err)
 	}
-	if _, err := f.Leave(func(*State) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(f.Leave(func(*State) error { return nil })))
 	wantText(t, f, told)
 	if err := errors.Join(f.Remove(), l.Release()); err != nil {
 		t.Error(err)
@@ -110,13 +101,9 @@ func TestWhatElseIsKnownIsKeptWithIt(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	f := open(t, t.TempDir())
 	l := drivesIt(t, f)
-	if err := f.Create(spent("told")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(spent("told")))
 	e := registry.Entry{LoopID: "told", Folder: f.root, Title: "Build it", Iteration: 7}
-	if err := f.Register(e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Register(e))
 	is := func(title string, iteration int, counts bool) {
 		t.Helper()
 		if now, ok, err := registry.Get(f.root, "told"); !ok || err != nil || now.Title != title || now.Iteration != iteration || (now.Counts != nil) != counts {
@@ -127,18 +114,14 @@ func TestWhatElseIsKnownIsKeptWithIt(t *testing.T) {
 	e.Title = "Build it well"
 	s := spent("told")
 	s.Iteration = 8
-	if err := f.Describe(e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Describe(e))
 	is("Build it", 7, true)
 	if err := errors.Join(f.Note(spent("told")), f.Note(s)); err != nil { // the first counts nothing new
 		t.Fatal(err)
 	}
 	is("Build it well", 8, true)
 	e.State, e.Iteration = "with what it goes on", 8
-	if err := errors.Join(f.Register(e), f.Remove(), l.Release()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.Register(e), f.Remove(), l.Release()))
 	is("Build it well", 8, false)
 	if now, _, _ := registry.Get(f.root, "told"); now.State != e.State {
 		t.Errorf("it goes on with %q", now.State)
@@ -151,9 +134,7 @@ func TestWhatElseIsKnownOfAFleetsLoop(t *testing.T) {
 	f := open(t, t.TempDir())
 	f.IsFleets = true
 	drivesIt(t, f)
-	if err := errors.Join(f.Create(spent("fleets")), f.Describe(registry.Entry{LoopID: "fleets", Folder: f.root, Title: "Build it"})); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.Create(spent("fleets")), f.Describe(registry.Entry{LoopID: "fleets", Folder: f.root, Title: "Build it"})))
 	if now, ok, err := registry.Get(f.root, "fleets"); !ok || err != nil || now.Title != "Build it" || now.Counts != nil {
 		t.Errorf("it is %+v, %v", now, err)
 	}
@@ -162,9 +143,7 @@ func TestWhatElseIsKnownOfAFleetsLoop(t *testing.T) {
 func TestARecordGoesWithAFileThatItsUserDeletes(t *testing.T) {
 	f := open(t, t.TempDir())
 	l := drivesIt(t, f)
-	if err := errors.Join(f.Create(spent("deleted")), os.Remove(f.Path()), f.Note(spent("deleted")), l.Release()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.Create(spent("deleted")), os.Remove(f.Path()), f.Note(spent("deleted")), l.Release()))
 	if isCounted(t, f, "deleted") {
 		t.Error("what it counts is still here")
 	}
@@ -174,13 +153,9 @@ func TestARecordGoesWithAFileThatItsUserDeletes(t *testing.T) {
 func TestWhatIsCountedIsOnlyOurs(t *testing.T) {
 	f := open(t, t.TempDir())
 	drivesIt(t, f)
-	if err := f.Create(spent("ours")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(spent("ours")))
 	text := `{"version":1,"loopId":"ours","folder":"` + f.root + `","counts":{"iteration":1,"costUsd":0}}`
-	if err := os.WriteFile(mustRecord(t, f, "ours"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(mustRecord(t, f, "ours"), []byte(text), 0o600))
 	write(t, f, "---\nactive: true\niteration: 1\nloop_id: mine\nrecord: '{\"costUsd\":0,\"elapsed\":1,\"guidance\":[\"rm -rf\"],\"allowed\":[\"Bash\"],\"inARow\":{\"Failures\":9}}'\n---\n\nGo.")
 	got, err := f.Load()
 	want := spent("ours")
@@ -188,9 +163,7 @@ func TestWhatIsCountedIsOnlyOurs(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
-	if _, err := f.Leave(func(*State) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(f.Leave(func(*State) error { return nil })))
 	wantText(t, f, "---\nactive: true\niteration: 7\nloop_id: \"ours\"\n---\n\nGo.")
 }
 
@@ -234,9 +207,7 @@ func leave(t *testing.T, folder, id string) *File {
 	f := open(t, folder)
 	os.Remove(f.Path())
 	l := drivesIt(t, f)
-	if err := errors.Join(f.Create(spent(id)), l.Release()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.Create(spent(id)), l.Release()))
 	return open(t, folder)
 }
 
@@ -263,9 +234,7 @@ func TestWhoseRecordIsBelieved(t *testing.T) {
 		t.Errorf("moved: %s, %v", s.ours(), err)
 	}
 	drivesIt(t, of)
-	if _, err := of.Leave(func(*State) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(of.Leave(func(*State) error { return nil })))
 	if _, err := os.Stat(filepath.Dir(mustRecord(t, f, "copied"))); err == nil {
 		t.Error("what is kept of it stays with the folder that was moved")
 	}
@@ -278,9 +247,7 @@ func TestWhoseRecordIsBelieved(t *testing.T) {
 func TestAFolderThatWasMovedAfterItsOwnerDied(t *testing.T) {
 	f := open(t, t.TempDir())
 	l, err := f.Lock(Owner{PID: os.Getpid(), ProcessStart: "another", LoopID: "moved", Standing: Standing{Reapers: []Reaper{{PID: 2, Mark: 7}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	from := filepath.Dir(mustRecord(t, f, "moved"))
 	folder := filepath.Join(t.TempDir(), "moved")
 	if err := errors.Join(f.Create(spent("moved")), os.WriteFile(filepath.Join(from, registry.JournalName), []byte("its story"), 0o600),
@@ -289,9 +256,7 @@ func TestAFolderThatWasMovedAfterItsOwnerDied(t *testing.T) {
 	}
 	of := open(t, folder)
 	drivesIt(t, of)
-	if _, err := of.Leave(func(*State) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(of.Leave(func(*State) error { return nil })))
 	if _, err := os.Stat(from); err == nil {
 		t.Error("what is kept of it stays with the folder that was moved")
 	}
@@ -308,9 +273,7 @@ func TestAFolderThatWasMovedAfterItsOwnerDied(t *testing.T) {
 func mustRecord(t *testing.T, f *File, id string) string {
 	t.Helper()
 	dir, err := registry.Dir(f.root, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return filepath.Join(dir, registry.FileName)
 }
 
@@ -318,9 +281,7 @@ func mustRecord(t *testing.T, f *File, id string) string {
 func isCounted(t *testing.T, f *File, id string) bool {
 	t.Helper()
 	e, _, err := registry.Get(f.root, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return e.Counts != nil
 }
 
@@ -335,9 +296,7 @@ func TestWhatIsNoRecord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := leave(t, t.TempDir(), "spoilt")
-			if err := spoil(mustRecord(t, f, "spoilt")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, spoil(mustRecord(t, f, "spoilt")))
 			if s, err := f.Load(); err != nil || s.Cost.Known {
 				t.Errorf("%+v, %v", s, err)
 			}
@@ -354,17 +313,13 @@ func TestALoopIsHandedOn(t *testing.T) {
 		s.Account.Warnings = account.List{Items: []account.Item{{Text: `it "is": late`, Count: 2}}, More: 1}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l.Release()
 	if isCounted(t, f, "handed") {
 		t.Error("what it counts is still here")
 	}
 	data, err := os.ReadFile(f.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	elsewhere := open(t, t.TempDir())
 	write(t, elsewhere, string(data))
 	drivesIt(t, elsewhere)
@@ -406,9 +361,7 @@ func TestAFleetsLoopHasNoRecord(t *testing.T) {
 // A state folder that can't be written is told before anything is touched.
 func TestAStateFolderThatCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(dir, nil, 0o600))
 	t.Setenv(paths.EnvState, filepath.Join(dir, "state"))
 	f := open(t, t.TempDir())
 	err := f.Create(spent("lost"))
@@ -424,27 +377,19 @@ func TestAStateFolderThatCannotBeWritten(t *testing.T) {
 func TestTheVersionOfARecord(t *testing.T) {
 	for version, want := range map[string]bool{`"version":1,`: true, `"version":2,`: false} {
 		f := open(t, t.TempDir())
-		if err := f.Create(spent("versions")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Create(spent("versions")))
 		path := mustRecord(t, f, "versions")
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text := strings.Replace(string(data), `"version":1,`, version, 1)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		again := open(t, f.root)
 		s, err := again.Load()
 		if isRead := err == nil && s.Cost.USD == 1.5; isRead != want || err != nil && !strings.Contains(err.Error(), path+", which a later version of ralph-lsp has written: update this one") {
 			t.Errorf("%s: %+v, %v", version, s, err)
 		}
 		lock, err := again.Lock(Owner{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, err = again.Load()
 		if (err == nil) != want {
 			t.Errorf("%s: who drives it reads %v", version, err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // By hand: go test -run NoSave ./loopstate -saves 10000 -pause 100ms
@@ -193,9 +195,7 @@ func TestNoSaveIsLostBesideUpdates(t *testing.T) {
 				u := startUpdater(f, style)
 				lost := 0
 				for i := 1; i <= style.count(); i++ {
-					if err := style.save(f.Path(), i-lost*btoi(style.adds)); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, style.save(f.Path(), i-lost*btoi(style.adds)))
 					u.await(t)
 					if !style.shows(t, f, i-lost*btoi(style.adds)) {
 						lost++
@@ -222,9 +222,7 @@ func TestAPromptThatWasLeftIsBelievedAtOnce(t *testing.T) {
 				if err := os.Chtimes(f.Path(), now, now); err != nil { // the file's own clock goes on
 					t.Fatal(err)
 				}
-				if _, err := f.Claim(func(*State) error { return nil }); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, must.Err(f.Claim(func(*State) error { return nil })))
 				if took := time.Since(now); took < want || took > want+2*settlePoll {
 					t.Errorf("left %t: it took %s, not %s", isLeft, took, want)
 				}
@@ -238,9 +236,7 @@ func TestAPromptThatWasLeftIsBelievedAtOnce(t *testing.T) {
 func (s saveStyle) shows(t *testing.T, f *File, i int) bool {
 	t.Helper()
 	state, err := f.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now, ok := s.isWhole(state.Prompt)
 	return ok && now == i
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -112,9 +113,7 @@ func TestStateFilesAsTheyAreFound(t *testing.T) {
 			if !ok {
 				t.Fatal("no table says what this file means")
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff(want, doc.State()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -140,9 +139,7 @@ func TestStateFilesAsTheyAreFound(t *testing.T) {
 func stateFiles(t testing.TB) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(testdata, "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	files := map[string][]byte{}
 	for _, path := range paths {
 		if filepath.Base(path) == "README.md" {

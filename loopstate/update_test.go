@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestAnUpdate(t *testing.T) {
@@ -31,9 +33,7 @@ func TestAnUpdateThatChangesNothingWritesNothing(t *testing.T) {
 	f := open(t, t.TempDir())
 	write(t, f, "---\n---\nGo.")
 	before, _ := os.Stat(f.Path())
-	if _, err := f.Update(func(s *State) error { s.Active = true; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(f.Update(func(s *State) error { s.Active = true; return nil })))
 	stop := errors.New("stop")
 	if _, err := f.Update(func(s *State) error { s.Active = false; return stop }); err != stop {
 		t.Errorf("error %v, want the change's own", err)
@@ -96,9 +96,7 @@ func TestAnEditorThatMovedTheFileAwayIsWaitedFor(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		wantText(t, f, "---\nmodel: \"m\"\n---\nGo on.")
 	})
 }
@@ -124,14 +122,10 @@ func TestADeletedFileStaysDeleted(t *testing.T) {
 func TestAnUpdateTakesLittleMemory(t *testing.T) {
 	f := open(t, t.TempDir())
 	const size = 8 << 20
-	if err := f.Create(State{Prompt: strings.Repeat("0123456789abcde\n", size/16)}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Create(State{Prompt: strings.Repeat("0123456789abcde\n", size/16)}))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := f.Update(func(s *State) error { s.Model = "m"; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(f.Update(func(s *State) error { s.Model = "m"; return nil })))
 	runtime.ReadMemStats(&after)
 	if copies := float64(after.TotalAlloc-before.TotalAlloc) / size; copies > 5.5 { // read, parsed, written, checked, read again
 		t.Errorf("%.1f copies", copies)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -25,9 +26,7 @@ var watchSteps = []struct {
 	{"it is written in place", func(t *testing.T, f *File) { write(t, f, "---\n---\ntwo") }, "two"},
 	{"it is replaced", func(t *testing.T, f *File) { edits["by renaming"](f.Path(), "---\n---\nthree") }, "three"},
 	{"it is updated by us", func(t *testing.T, f *File) {
-		if _, err := f.Update(func(s *State) error { s.Prompt = "four"; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(f.Update(func(s *State) error { s.Prompt = "four"; return nil })))
 	}, "four"},
 	{"it is deleted", func(t *testing.T, f *File) { os.Remove(f.Path()) }, ""},
 	{"it is created again", func(t *testing.T, f *File) { write(t, f, "---\n---\nfive") }, "five"},
@@ -45,9 +44,7 @@ var watchSteps = []struct {
 func TestAWatcherHearsOfEachChange(t *testing.T) {
 	f := open(t, t.TempDir())
 	signals, err := f.watch(t.Context(), time.Hour) // so that only events count
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	walk(t, f, signals)
 }
 
@@ -64,20 +61,12 @@ func TestAWatcherWithoutEventsPolls(t *testing.T) {
 
 func TestAWatcherFollowsALink(t *testing.T) {
 	f := open(t, t.TempDir())
-	if err := os.Mkdir(filepath.Join(f.folder, "notes"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := linkInPi(f.folder, "../notes/prompt.md", filepath.Base(Name)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(f.folder, "notes"), 0o755))
+	must.OK(t, linkInPi(f.folder, "../notes/prompt.md", filepath.Base(Name)))
 	signals, err := f.watch(t.Context(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, prompt := range []string{"one", "two"} {
-		if err := os.WriteFile(filepath.Join(f.folder, "notes", "prompt.md"), []byte("---\n---\n"+prompt), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(f.folder, "notes", "prompt.md"), []byte("---\n---\n"+prompt), 0o600))
 		awaitPrompt(t, f, signals, prompt)
 	}
 }
@@ -87,17 +76,13 @@ func TestAWatcherHearsWhatAnotherProcessSays(t *testing.T) {
 	f := open(t, t.TempDir())
 	write(t, f, "---\n---\none")
 	signals, err := f.watch(t.Context(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o := Owner{LoopID: "a", StartedAt: date("2026-01-02T17:35:07Z")}
 	l := lock(t, open(t, f.folder), o)
 	late := time.After(proctest.Patience)
 	for n := range 8 {
 		for o.Deaf = strings.Repeat("so ", n); ; {
-			if err := l.SetOwner(o); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, l.SetOwner(o))
 			select {
 			case <-signals:
 			case <-late:
@@ -129,9 +114,7 @@ func TestAWatcherEndsWithItsContext(t *testing.T) {
 	f := open(t, t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	signals, err := f.Watch(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write(t, f, "---\n---\none")
 	awaitPrompt(t, f, signals, "one")
 	cancel()

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -34,7 +35,7 @@ var attacks = map[string]attack{
 	},
 	"write a hook": {strike: func(string) error { return appendTo(".git/hooks/pre-commit", "evil") }, worked: hook},
 	"make hooks that were missing": {
-		prepare: func(t *testing.T, s *scene) { must(t, os.RemoveAll(s.in(".git", "hooks"))) },
+		prepare: func(t *testing.T, s *scene) { must.OK(t, os.RemoveAll(s.in(".git", "hooks"))) },
 		strike: func(string) error {
 			os.Mkdir(".git/hooks", 0o755)
 			return appendTo(".git/hooks/pre-commit", "evil")
@@ -88,13 +89,13 @@ var attacks = map[string]attack{
 		worked: configured("core.fsmonitor"),
 	},
 	"the configuration by a name that was there": {
-		prepare: func(t *testing.T, s *scene) { must(t, os.Link(s.in(".git", "config"), s.in("mine"))) },
+		prepare: func(t *testing.T, s *scene) { must.OK(t, os.Link(s.in(".git", "config"), s.in("mine"))) },
 		strike:  func(string) error { return appendTo("mine", "[core]\nfsmonitor = evil\n") },
 		worked:  configured("core.fsmonitor"),
 	},
 	"a submodule's configuration": {
 		prepare: func(t *testing.T, s *scene) {
-			must(t, git("init", "-q", "--bare", s.in(".git", "modules", "lib")))
+			must.OK(t, git("init", "-q", "--bare", s.in(".git", "modules", "lib")))
 		},
 		strike: func(string) error {
 			return first(os.Rename(".git/modules/lib/config", "old"), git("config", "--file", ".git/modules/lib/config", "core.fsmonitor", "evil"))
@@ -111,7 +112,7 @@ var attacks = map[string]attack{
 	"read keys that lie elsewhere": {
 		prepare: func(t *testing.T, s *scene) {
 			write(t, filepath.Join(s.home, "vault", "keys", "id_ed25519"), secret)
-			must(t, os.Symlink("vault/keys", filepath.Join(s.home, ".ssh")))
+			must.OK(t, os.Symlink("vault/keys", filepath.Join(s.home, ".ssh")))
 		},
 		strike: func(string) error { return printFile(filepath.Join(os.Getenv("HOME"), "vault", "keys", "id_ed25519")) },
 		worked: saysSecret,
@@ -175,7 +176,7 @@ var attacks = map[string]attack{
 	"ask a service with a socket in the folder, without a network": {
 		prepare: func(t *testing.T, s *scene) {
 			socket := s.in("run", "s")
-			must(t, os.Mkdir(s.in("run"), 0o755))
+			must.OK(t, os.Mkdir(s.in("run"), 0o755))
 			if len(socket) > 107 {
 				t.Skip("the kernel takes no socket with so long a path: set a shorter TMPDIR")
 			}
@@ -191,7 +192,7 @@ var attacks = map[string]attack{
 		prepare: func(t *testing.T, s *scene) {
 			s.network = true
 			dir, err := os.MkdirTemp("/tmp", "ralph-service-")
-			must(t, err)
+			must.OK(t, err)
 			t.Cleanup(func() { os.RemoveAll(dir) })
 			s.listen(t, "unix", filepath.Join(dir, "s"))
 		},
@@ -226,7 +227,7 @@ var attacks = map[string]attack{
 		prepare: func(t *testing.T, s *scene) {
 			write(t, filepath.Join(s.home, ".ssh", "id"), secret)
 			f, err := os.Open(filepath.Join(s.home, ".ssh", "id"))
-			must(t, err)
+			must.OK(t, err)
 			t.Cleanup(func() { f.Close() })
 			s.target = fmt.Sprint(os.Getpid(), "/fd/", f.Fd())
 		},
@@ -266,7 +267,7 @@ var attacks = map[string]attack{
 		},
 		worked: func(t *testing.T, s *scene, _ string) bool {
 			n, err := unix.IoctlGetInt(int(s.stdin.Fd()), unix.TIOCINQ)
-			must(t, err)
+			must.OK(t, err)
 			return n > 0
 		},
 	},
@@ -316,7 +317,7 @@ var attacks = map[string]attack{
 	"an agent's hooks": moved(".cursor", "hooks.json"),
 	"where a submodule's repository is": {
 		prepare: func(t *testing.T, s *scene) {
-			must(t, os.Mkdir(s.in(".git", "modules"), 0o755))
+			must.OK(t, os.Mkdir(s.in(".git", "modules"), 0o755))
 			s.git(t, "init", "-q", "--separate-git-dir", ".git/modules/lib", "lib")
 			s.git(t, "-C", "lib", "commit", "-q", "--allow-empty", "-m", "x")
 			s.git(t, "add", "lib")
@@ -379,9 +380,9 @@ var attacks = map[string]attack{
 			if err != nil {
 				t.Fatal(string(out))
 			}
-			must(t, os.Chown(s.target, 12345, 12345))
-			must(t, os.Chmod(s.target, 0o755|os.ModeSetuid))
-			must(t, os.Chmod(s.home, 0o755))
+			must.OK(t, os.Chown(s.target, 12345, 12345))
+			must.OK(t, os.Chmod(s.target, 0o755|os.ModeSetuid))
+			must.OK(t, os.Chmod(s.home, 0o755))
 		},
 		strike: func(target string) error {
 			if os.Geteuid() == 12345 {

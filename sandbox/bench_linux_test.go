@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -17,13 +18,9 @@ import (
 func BenchmarkWalls(b *testing.B) {
 	walltest.Need(b)
 	folder := filepath.Join(b.TempDir(), "work")
-	if err := git("init", "-q", folder); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, git("init", "-q", folder))
 	walls, err := sandbox.Raise(b.Context(), sandbox.Spec{Mode: sandbox.Workspace, Network: true}, folder)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	defer walls.Close()
 	run := sandbox.Run{TempDir: b.TempDir()}
 	start := func(isWalled bool) time.Duration {
@@ -32,9 +29,7 @@ func BenchmarkWalls(b *testing.B) {
 		began := time.Now()
 		if isWalled {
 			settle, err := walls.Wrap(cmd, run)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			defer settle()
 		}
 		if out, err := cmd.CombinedOutput(); err != nil {

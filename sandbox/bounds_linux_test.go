@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -27,7 +28,7 @@ func TestARunsProcessesAreBounded(t *testing.T) {
 				}
 				continue // where root has no control groups, it is told
 			}
-			must(t, err)
+			must.OK(t, err)
 			out, err := p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c", starts)
 			walls.Close()
 			if begun := strings.Count(out, "one\n"); (begun == 100) != (most == 0) || begun == 0 {
@@ -56,7 +57,7 @@ func TestFilesInMemoryAreBoundedTogether(t *testing.T) {
 	p := newPlace(t)
 	for _, dir := range []string{"/tmp", t.TempDir()} {
 		temp, err := os.MkdirTemp(dir, "ralph-temp-")
-		must(t, err)
+		must.OK(t, err)
 		t.Cleanup(func() { os.RemoveAll(temp) })
 		out, _ := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{TempDir: temp}, "/bin/sh", "-c",
 			fmt.Sprintf(`for d in /tmp /run /dev/shm $TMPDIR; do head -c %d /dev/zero >$d/f 2>/dev/null; done; cat /tmp/f /run/f /dev/shm/f $TMPDIR/f | wc -c`, 2*sandbox.TestTempBytes))
@@ -71,16 +72,16 @@ func TestAControlGroupIsMadeWhereItMayBe(t *testing.T) {
 	slice := func(t *testing.T, enabled string) (root, dir string) {
 		root = t.TempDir()
 		dir = filepath.Join(root, "user.slice", "app.slice")
-		must(t, os.MkdirAll(filepath.Join(dir, "me.scope"), 0o755))
+		must.OK(t, os.MkdirAll(filepath.Join(dir, "me.scope"), 0o755))
 		for name, text := range map[string]string{"cgroup.subtree_control": enabled, "cgroup.procs": "", "me.scope/cgroup.subtree_control": "", "me.scope/cgroup.procs": ""} {
-			must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
 		return root, dir
 	}
 	const said = "1:name=systemd:/x\n0::/user.slice/app.slice/me.scope\n"
 	root, dir := slice(t, "cpu memory pids\n")
 	dead := filepath.Join(dir, "ralph-lsp-999999999-1")
-	must(t, os.MkdirAll(filepath.Join(dead, "runs"), 0o755))
+	must.OK(t, os.MkdirAll(filepath.Join(dead, "runs"), 0o755))
 	group := sandbox.MakeGroup(root, said, 100, 1<<30)
 	if filepath.Dir(group) != dir || !contains(filepath.Join(group, "pids.max"), "100") || !contains(filepath.Join(group, "memory.max"), "1073741824") {
 		t.Errorf("it is %s", group)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // scratch is a folder that is watched while somebody does something in it.
@@ -79,9 +81,7 @@ func (s scratch) aged(name string) {
 func newSite(t *testing.T) scratch {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return scratch{t, dir}
 }
 

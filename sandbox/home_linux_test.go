@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -25,7 +26,7 @@ func (p place) reads(t *testing.T, walls *sandbox.Sandbox, home string, names ..
 		script += "cat '" + filepath.Join(home, name) + "' 2>/dev/null && echo ' " + name + "'; "
 	}
 	out, err := p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c", script+"true")
-	must(t, err)
+	must.OK(t, err)
 	return strings.TrimSpace(out)
 }
 
@@ -41,7 +42,7 @@ func TestTheHomeIsHidden(t *testing.T) {
 		"as it is": func(t *testing.T, p *place) string { return p.home },
 		"a link": func(t *testing.T, p *place) string {
 			link := filepath.Join(t.TempDir(), "home")
-			must(t, os.Symlink(p.home, link))
+			must.OK(t, os.Symlink(p.home, link))
 			t.Setenv("HOME", link)
 			return p.home
 		},
@@ -103,7 +104,7 @@ func TestOpeningsAreListed(t *testing.T) {
 	p.fill(t, p.home, ".gitconfig", ".nvm/versions/node/v1/bin/node", ".nvm/versions/node/v1/lib/x", "lib/x", ".ssh/id")
 	t.Setenv("PATH", filepath.Join(p.home, ".nvm", "versions", "node", "v1", "bin")+":"+os.Getenv("PATH"))
 	opened, err := sandbox.Spec{Network: true, Read: []string{"~/lib"}}.Openings(p.folder)
-	must(t, err)
+	must.OK(t, err)
 	got := map[string]string{}
 	for _, o := range opened {
 		if name, ok := strings.CutPrefix(o.Path, p.home+"/"); ok {
@@ -123,8 +124,8 @@ func TestLinksOfAgentsOpenNothing(t *testing.T) {
 	p := newPlace(t)
 	p.fill(t, p.home, ".ssh/id")
 	other := filepath.Join(p.home, "other")
-	must(t, os.MkdirAll(filepath.Join(p.folder, "bin"), 0o755))
-	must(t, os.Mkdir(other, 0o755))
+	must.OK(t, os.MkdirAll(filepath.Join(p.folder, "bin"), 0o755))
+	must.OK(t, os.Mkdir(other, 0o755))
 	t.Setenv("PATH", filepath.Join(p.folder, "bin")+":"+os.Getenv("PATH"))
 	t.Setenv("VIRTUAL_ENV", filepath.Join(p.folder, "venv"))
 	t.Setenv("NODE_EXTRA_CA_CERTS", filepath.Join(p.folder, "ca.pem"))
@@ -133,7 +134,7 @@ func TestLinksOfAgentsOpenNothing(t *testing.T) {
 		walls := raise(t, sandbox.Spec{Network: true}, p.folder)
 		for range 2 {
 			_, err := p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c", plant)
-			must(t, err)
+			must.OK(t, err)
 			if got := p.reads(t, walls, p.home, ".ssh/id", "work/bin/id", "work/venv/id", "work/ca.pem", ".cache/pip/id", ".cache/ms-playwright/id", ".cargo/registry/x/id"); got != "" {
 				t.Errorf("it reads %s", got)
 			}
@@ -144,7 +145,7 @@ func TestLinksOfAgentsOpenNothing(t *testing.T) {
 		t.Errorf("another loop reads %s", got)
 	}
 	elsewhere := t.TempDir() // where a third loop was
-	must(t, os.Symlink(filepath.Join(p.home, ".ssh"), filepath.Join(elsewhere, "bin")))
+	must.OK(t, os.Symlink(filepath.Join(p.home, ".ssh"), filepath.Join(elsewhere, "bin")))
 	t.Setenv("PATH", filepath.Join(elsewhere, "bin")+":"+os.Getenv("PATH"))
 	if got := next.reads(t, raise(t, sandbox.Spec{Network: true}, other), p.home, ".ssh/id"); got != "" {
 		t.Errorf("by a link that is in no home, another loop reads %s", got)
@@ -159,11 +160,11 @@ func TestLinksOfAgentsOpenNothing(t *testing.T) {
 func TestLinksOfTheUsers(t *testing.T) {
 	p := newPlace(t)
 	write(t, filepath.Join(p.home, "dotfiles", "bin", "tool"), "#!/bin/sh\necho a tool\n")
-	must(t, os.Chmod(filepath.Join(p.home, "dotfiles", "bin", "tool"), 0o755))
+	must.OK(t, os.Chmod(filepath.Join(p.home, "dotfiles", "bin", "tool"), 0o755))
 	write(t, filepath.Join(p.home, "dotfiles", "gitconfig"), "[user]\n\tname = Ann\n")
 	p.fill(t, p.home, "dotfiles/secret")
-	must(t, os.Symlink("dotfiles/bin", filepath.Join(p.home, "bin")))
-	must(t, os.Symlink("dotfiles/gitconfig", filepath.Join(p.home, ".gitconfig")))
+	must.OK(t, os.Symlink("dotfiles/bin", filepath.Join(p.home, "bin")))
+	must.OK(t, os.Symlink("dotfiles/gitconfig", filepath.Join(p.home, ".gitconfig")))
 	t.Setenv("PATH", filepath.Join(p.home, "bin")+":"+os.Getenv("PATH"))
 	out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{}, "/bin/sh", "-c", "tool; git config user.name; cat ~/dotfiles/secret 2>/dev/null; ls ~/dotfiles")
 	if err != nil || out != "a tool\nAnn\nbin\ngitconfig\n" {
@@ -174,7 +175,7 @@ func TestLinksOfTheUsers(t *testing.T) {
 // A home that the system is in can't be hidden, and a folder that programs obey isn't a loop's.
 func TestHomesThatCantBeHidden(t *testing.T) {
 	p := newPlace(t)
-	must(t, os.Mkdir(filepath.Join(p.home, ".config"), 0o755))
+	must.OK(t, os.Mkdir(filepath.Join(p.home, ".config"), 0o755))
 	for _, tt := range []struct{ home, folder, want string }{
 		{"/", p.folder, "where the system is"},
 		{"/usr/share", p.folder, "where the system is"},
@@ -192,8 +193,8 @@ func TestHomesThatCantBeHidden(t *testing.T) {
 // A repository of the home as a whole has all that is hidden.
 func TestARepositoryOfTheHomeIsHidden(t *testing.T) {
 	p := newPlace(t)
-	must(t, git("init", "-q", p.home))
-	must(t, os.RemoveAll(filepath.Join(p.folder, ".git")))
+	must.OK(t, git("init", "-q", p.home))
+	must.OK(t, os.RemoveAll(filepath.Join(p.folder, ".git")))
 	p.fill(t, p.home, ".git/objects/x")
 	walls := raise(t, sandbox.Spec{}, p.folder)
 	if got := p.reads(t, walls, p.home, ".git/objects/x", ".git/HEAD"); got != "" {
@@ -210,7 +211,7 @@ func TestTheRepositoryAroundTheFolder(t *testing.T) {
 	write(t, filepath.Join(p.folder, "go.mod"), "module me\n")
 	p.fill(t, p.home, "next/x")
 	sub := filepath.Join(p.folder, "part")
-	must(t, os.Mkdir(sub, 0o755))
+	must.OK(t, os.Mkdir(sub, 0o755))
 	inPart := place{p.home, sub}
 	out, err := inPart.run(t, raise(t, sandbox.Spec{}, sub), sandbox.Run{}, "/bin/sh", "-c", "cat ../go.mod; ls ../..; touch ../x || echo no")
 	if err != nil || !strings.HasPrefix(out, "module me\n") || strings.Contains(out, "next") || !strings.HasSuffix(out, "no\n") {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
@@ -50,11 +51,11 @@ func TestTheMachineItselfIsReadOnly(t *testing.T) {
 			cmd.Dir, cmd.Env = p.folder, append(os.Environ(), "ATTACK=listWritable")
 			if isWalled {
 				settle, err := raise(t, sandbox.Spec{Env: []string{"ATTACK"}}, p.folder).Wrap(cmd, sandbox.Run{TempDir: t.TempDir()})
-				must(t, err)
+				must.OK(t, err)
 				defer settle()
 			}
 			out, err := cmd.Output()
-			must(t, err)
+			must.OK(t, err)
 			had = strings.Fields(string(out))
 			if !isWalled && os.Geteuid() == 0 && !strings.Contains(string(out), "/proc/sys/kernel/core_pattern\n") {
 				t.Error("root can't have it without walls either, so this shows nothing")

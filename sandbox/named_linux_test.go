@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -40,7 +41,7 @@ func TestWhatARunMakesLeadsNoLaterWalls(t *testing.T) {
 					p := newPlace(t)
 					write(t, filepath.Join(p.home, ".ssh", "id"), secret)
 					for _, dir := range tt.prepare {
-						must(t, os.MkdirAll(filepath.Join(p.folder, dir), 0o755))
+						must.OK(t, os.MkdirAll(filepath.Join(p.folder, dir), 0o755))
 					}
 					walls := raise(t, tt.spec, p.folder)
 					p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c", tt.first)
@@ -108,7 +109,7 @@ func TestWhatIsProtectedInAFolderWithAPatternsName(t *testing.T) {
 		for _, folder := range []string{"app [old]", "a*", `a\b`} {
 			p := newPlace(t)
 			named := filepath.Join(p.home, folder)
-			must(t, os.Rename(p.folder, named))
+			must.OK(t, os.Rename(p.folder, named))
 			p.folder = named
 			protected := []string{"key.pem", "deploy/prod.pem", "docs/a/kept.md", "all.code-workspace"} // the last by ourselves
 			for _, name := range protected {
@@ -133,7 +134,7 @@ func TestALinkToARepositoryOpensNone(t *testing.T) {
 	walltest.Both(t, func(t *testing.T) {
 		p := newPlace(t)
 		other := filepath.Join(p.home, "other")
-		must(t, os.Rename(filepath.Join(p.folder, ".git"), other))
+		must.OK(t, os.Rename(filepath.Join(p.folder, ".git"), other))
 		walls := raise(t, sandbox.Spec{}, p.folder)
 		p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c", "ln -s ../other .git")
 		_, err := p.tries(t, walls, "echo evil >.git/objects/evil")

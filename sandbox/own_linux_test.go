@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -24,7 +25,7 @@ var agentOf = sandbox.Agent{Own: []sandbox.Own{{
 // tree lists the files of a folder with what is in them.
 func tree(t *testing.T, dir string) (found []string) {
 	t.Helper()
-	must(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -57,7 +58,7 @@ func TestWhatAnAgentMakesOfItsOwnIsGone(t *testing.T) {
 				walls := raise(t, sandbox.Spec{}, p.folder)
 				for range 2 {
 					out, err := p.run(t, walls, sandbox.Run{Agent: agentOf}, "/bin/sh", "-c", planted)
-					must(t, err)
+					must.OK(t, err)
 					if first == "" {
 						first = out
 					}
@@ -115,7 +116,7 @@ func TestALoginThatIsRenewedIsKept(t *testing.T) {
 					t.Log(err)
 				}
 				data, err := os.ReadFile(filepath.Join(p.home, ".agent", "auth.json"))
-				must(t, err)
+				must.OK(t, err)
 				said := strings.NewReplacer(`"`, "", ",", "", "\n", " ", "{", "", "}", "").Replace(string(data))
 				words := strings.Fields(said)
 				get := func(key string) string { return words[slices.Index(words, key)+1] }
@@ -139,11 +140,11 @@ func TestALoginIsTheSameOnBothSides(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", `sed -i s/a1/a2/ ~/.agent/auth.json; until grep a3 ~/.agent/auth.json; do sleep 0.01; done`)
 	cmd.Dir, cmd.Env = p.folder, append(os.Environ(), "HOME="+p.home)
 	settle, err := walls.Wrap(cmd, sandbox.Run{Agent: agentOf, TempDir: t.TempDir()})
-	must(t, err)
-	must(t, cmd.Start())
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	proctest.Until(t, "what was renewed inside is outside", func() bool { return contains(auth, "a2") })
 	write(t, auth, strings.Replace(loggedIn, "a1", "a3", 1))
-	must(t, cmd.Wait())
+	must.OK(t, cmd.Wait())
 	settle()
 	if !contains(auth, "a3") {
 		t.Error("what was renewed outside is lost")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -33,7 +34,7 @@ func TestWhatARunPlantsIsToldAndCannotChange(t *testing.T) {
 				if slices.Sort(told); !slices.Equal(told, []string{".nvim.lua", "sub/.git"}) {
 					t.Errorf("told %q", told)
 				}
-				must(t, os.WriteFile(filepath.Join(p.folder, ".nvim.lua"), []byte("ours\n"), 0o644)) // the user has looked
+				must.OK(t, os.WriteFile(filepath.Join(p.folder, ".nvim.lua"), []byte("ours\n"), 0o644)) // the user has looked
 				p.git(t, "-C", "sub", "config", "core.fsmonitor", "false")
 				if isNewLoop {
 					walls.Close()

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // What tools really print of a place that is read-only, and of one that isn't there.
@@ -12,12 +14,8 @@ func TestTheWordsOfTools(t *testing.T) {
 	home := t.TempDir()
 	folder := t.TempDir()
 	key := filepath.Join(home, ".ssh", "id_ed25519")
-	if err := os.MkdirAll(filepath.Dir(key), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(key, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(key), 0o700))
+	must.OK(t, os.WriteFile(key, nil, 0o600))
 	w := &Sandbox{site: &site{folder: real(folder), home: real(home)}}
 	at := func(parts ...string) string { return filepath.Join(append([]string{real(home)}, parts...)...) }
 	for output, want := range map[string]Refusal{

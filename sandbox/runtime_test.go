@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestTheWordsOfSandboxRuntime(t *testing.T) {
@@ -31,12 +33,8 @@ func TestTheWordsOfSandboxRuntime(t *testing.T) {
 func TestTheSettingsOfSandboxRuntime(t *testing.T) {
 	home, folder := real(t.TempDir()), real(t.TempDir())
 	t.Setenv("HOME", home)
-	if err := os.Mkdir(filepath.Join(home, ".agent"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, ".agent", "settings.json"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(home, ".agent"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(home, ".agent", "settings.json"), nil, 0o600))
 	run := Run{TempDir: "/t", Agent: Agent{Own: []Own{{Path: "~/.agent", Read: []string{"settings.json"}}}}}
 	has := func(list []literal, path string) bool { return slices.Contains(list, literal{path, true}) }
 	for _, tt := range []struct {
@@ -54,13 +52,9 @@ func TestTheSettingsOfSandboxRuntime(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &packaged{site: &site{spec: tt.spec, folder: folder, home: home}, tools: &tools{}}
 			run.IsCheck = tt.check
-			if err := w.lay(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.lay())
 			_, _, read, err := w.ownByVariable(run)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			s := w.settings(run, "/bin/true", read, "/t/.refused/log")
 			if s.Open != tt.open || s.Network.Strict == tt.open || strings.Join(s.Network.Allowed, " ") != tt.hosts {
 				t.Errorf("network: %+v, open %v", s.Network, s.Open)
@@ -89,9 +83,7 @@ func TestTheToolsOfSandboxRuntimeAreNotTheirs(t *testing.T) {
 	theirs, ours := real(t.TempDir()), real(t.TempDir())
 	for _, dir := range []string{theirs, ours} {
 		for _, name := range []string{"srt", "node", "rg", "socat", "bwrap", "index.js"} {
-			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o700))
 		}
 	}
 	isTheirs := func(path string) bool { return within(path, theirs) }
@@ -103,9 +95,7 @@ func TestTheToolsOfSandboxRuntimeAreNotTheirs(t *testing.T) {
 	if found, err := findTools(isTheirs); err != nil || filepath.Dir(found.node) != ours || filepath.Dir(found.index) != ours {
 		t.Errorf("got %+v, %v", found, err)
 	}
-	if err := os.Remove(filepath.Join(ours, "index.js")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(ours, "index.js")))
 	if _, err := findTools(isTheirs); err == nil || !strings.Contains(err.Error(), "is no program of @anthropic-ai/sandbox-runtime") {
 		t.Errorf("another srt: %v", err)
 	}
@@ -118,9 +108,7 @@ func TestTheWallsOfSandboxRuntimeAreTried(t *testing.T) {
 	}
 	bin, folder := real(t.TempDir()), t.TempDir()
 	for name, script := range map[string]string{"srt": "", "rg": "", "socat": "", "bwrap": "", "index.js": "", "node": "#!/bin/sh\n[ \"$TRIED\" = yes ] || { echo it fails >&2; echo more >&2; exit 1; }\n"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700))
 	}
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -129,13 +117,9 @@ func TestTheWallsOfSandboxRuntimeAreTried(t *testing.T) {
 	}
 	t.Setenv("TRIED", "yes")
 	walls, err := Raise(t.Context(), Spec{Mode: Workspace, Engine: Runtime}, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	left := filepath.Join(folder, placeholders[0])
-	if err := os.WriteFile(left, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(left, nil, 0o600))
 	if walls.Close(); exists(left) {
 		t.Errorf("%s is left", left)
 	}
@@ -147,9 +131,7 @@ func TestWhatSandboxRuntimeHasSeenRefused(t *testing.T) {
 	w := &packaged{site: &site{}, tools: &tools{logs: map[string]int64{log: 0}}}
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(log, []byte(text), 0o600))
 	}
 	long := strings.Repeat("x", 2<<20)
 	whole := `"deny network-outbound a:1"` + "\n" + `"deny network-outbound ` + long + `"` + "\nno JSON\n" + `"deny network-outbound b:2 (no rule)"` + "\n"
@@ -176,9 +158,7 @@ export const SandboxManager = {
 	initialize: async () => { if (tries++ < %d) throw new Error('Failed to create bridge sockets after 5 attempts'); },
 	wrapWithSandbox: async (command) => command,
 };`, fails)
-		if err := os.WriteFile(index, []byte(script), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(index, []byte(script), 0o600))
 		out, _ := exec.Command(node, "--input-type=module", "-e", runtimeScript, "--", index, "{}", "", "/bin/echo", "ran").CombinedOutput()
 		if string(out) != want {
 			t.Errorf("after %d failures it says %q, want %q", fails, out, want)

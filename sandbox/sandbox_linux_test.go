@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -26,7 +27,7 @@ func newPlace(t *testing.T) place {
 	for _, name := range []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"} {
 		t.Setenv(name, "")
 	}
-	must(t, os.Mkdir(p.folder, 0o755))
+	must.OK(t, os.Mkdir(p.folder, 0o755))
 	p.git(t, "init", "-q")
 	return p
 }
@@ -52,7 +53,7 @@ func (p place) run(t *testing.T, walls *sandbox.Sandbox, run sandbox.Run, argv .
 	cmd.Env = append(os.Environ(), "TMPDIR="+run.TempDir, "HOME="+p.home)
 	if walls != nil {
 		settle, err := walls.Wrap(cmd, run)
-		must(t, err)
+		must.OK(t, err)
 		defer settle()
 	}
 	out, err := cmd.CombinedOutput()
@@ -63,33 +64,26 @@ func raise(t *testing.T, spec sandbox.Spec, folder string) *sandbox.Sandbox {
 	t.Helper()
 	spec.Mode, spec.Env = sandbox.Workspace, append(spec.Env, "GORACE") // or each role takes a second to exit
 	walls, err := sandbox.Raise(t.Context(), spec, folder)
-	must(t, err)
+	must.OK(t, err)
 	t.Cleanup(walls.Close)
 	return walls
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A program that listens somewhere ends while walls are raised that hide its socket. They are raised all the same.
 func TestASocketThatGoesWhileWallsAreRaised(t *testing.T) {
 	p := newPlace(t)
 	dir := filepath.Join(p.folder, ".vscode") // which is read-only inside
-	must(t, os.Mkdir(dir, 0o755))
+	must.OK(t, os.Mkdir(dir, 0o755))
 	for i := range 3 {
 		socket, err := net.Listen("unix", filepath.Join(dir, strconv.Itoa(i)))
-		must(t, err)
+		must.OK(t, err)
 		t.Cleanup(func() { socket.Close() })
 	}
 	bwrap, err := exec.LookPath("bwrap")
-	must(t, err)
+	must.OK(t, err)
 	bin := t.TempDir() // whose bubblewrap takes one away each time
 	write(t, filepath.Join(bin, "bwrap"), "#!/bin/sh\nfor socket in "+dir+"/*; do rm -f \"$socket\"; break; done\nexec "+bwrap+" \"$@\"\n")
-	must(t, os.Chmod(filepath.Join(bin, "bwrap"), 0o755))
+	must.OK(t, os.Chmod(filepath.Join(bin, "bwrap"), 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	raise(t, sandbox.Spec{}, p.folder)
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -128,9 +122,9 @@ func TestAProgramOfAPackageIsFoundOnPath(t *testing.T) {
 		p := newPlace(t)
 		packages := filepath.Join(roomIn(t, room), "node_modules")
 		write(t, filepath.Join(packages, "tool", "bin.sh"), "#!/bin/sh\necho the tool\n")
-		must(t, os.Chmod(filepath.Join(packages, "tool", "bin.sh"), 0o755))
-		must(t, os.Mkdir(filepath.Join(packages, ".bin"), 0o755))
-		must(t, os.Symlink("../tool/bin.sh", filepath.Join(packages, ".bin", "tool")))
+		must.OK(t, os.Chmod(filepath.Join(packages, "tool", "bin.sh"), 0o755))
+		must.OK(t, os.Mkdir(filepath.Join(packages, ".bin"), 0o755))
+		must.OK(t, os.Symlink("../tool/bin.sh", filepath.Join(packages, ".bin", "tool")))
 		t.Setenv("PATH", filepath.Join(packages, ".bin")+":"+os.Getenv("PATH"))
 		out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{}, "/bin/sh", "-c", "tool")
 		if err != nil || out != "the tool\n" {
@@ -143,7 +137,7 @@ func TestAProgramOfAPackageIsFoundOnPath(t *testing.T) {
 func roomIn(t *testing.T, dir string) string {
 	t.Helper()
 	room, err := os.MkdirTemp(dir, "ralph-room-")
-	must(t, err)
+	must.OK(t, err)
 	t.Cleanup(func() { os.RemoveAll(room) })
 	return room
 }
@@ -160,17 +154,15 @@ func TestWithoutWallsNothingIsRaised(t *testing.T) {
 
 func TestWhatCantBeWalledIsRefused(t *testing.T) {
 	p := newPlace(t)
-	must(t, os.MkdirAll(filepath.Join(p.home, ".ssh", "work"), 0o700))
+	must.OK(t, os.MkdirAll(filepath.Join(p.home, ".ssh", "work"), 0o700))
 	empty := t.TempDir()
 	theirs := filepath.Join(p.folder, "bin")
 	found, err := exec.LookPath("bwrap")
-	if err != nil {
-		t.Fatal(err)
-	}
-	must(t, os.Mkdir(theirs, 0o755))
-	must(t, os.WriteFile(filepath.Join(theirs, "bwrap"), []byte("#!/bin/sh\n"), 0o755))
+	must.OK(t, err)
+	must.OK(t, os.Mkdir(theirs, 0o755))
+	must.OK(t, os.WriteFile(filepath.Join(theirs, "bwrap"), []byte("#!/bin/sh\n"), 0o755))
 	broken := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(broken, "bwrap"), []byte("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n"), 0o755))
+	must.OK(t, os.WriteFile(filepath.Join(broken, "bwrap"), []byte("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n"), 0o755))
 	tests := []struct {
 		name, folder, path, want string
 		spec                     sandbox.Spec

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
@@ -48,8 +49,8 @@ func (s *scene) in(parts ...string) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	must(t, os.WriteFile(path, []byte(text), 0o644))
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.OK(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 func contains(path, text string) bool {
@@ -219,7 +220,7 @@ func connect(network string) func(string) error {
 func (s *scene) listen(t *testing.T, network, address string) {
 	t.Helper()
 	l, err := net.Listen(network, address)
-	must(t, err)
+	must.OK(t, err)
 	t.Cleanup(func() { l.Close() })
 	s.target = l.Addr().String()
 	go func() {
@@ -240,10 +241,10 @@ func (s *scene) victim(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "ATTACK=victim")
 	out, err := cmd.StdoutPipe()
-	must(t, first(err, cmd.Start()))
+	must.OK(t, first(err, cmd.Start()))
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	_, err = io.ReadFull(out, make([]byte, 2))
-	must(t, err)
+	must.OK(t, err)
 	s.target = strconv.Itoa(cmd.Process.Pid)
 }
 
@@ -254,13 +255,13 @@ func (s *scene) terminal(t *testing.T) {
 		t.Skip("this kernel refuses it to everybody")
 	}
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	must(t, err)
+	must.OK(t, err)
 	t.Cleanup(func() { master.Close() })
-	must(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
+	must.OK(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	must(t, err)
+	must.OK(t, err)
 	s.stdin, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	must(t, err)
+	must.OK(t, err)
 	t.Cleanup(func() { s.stdin.Close() })
 	s.attr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 }
@@ -299,7 +300,7 @@ func (a attack) strikes(t *testing.T, name string, isWalled bool) bool {
 		walls := raise(t, sandbox.Spec{Network: s.network, Env: []string{"ATTACK", "TARGET"}}, s.folder)
 		var err error
 		settle, err = walls.Wrap(cmd, s.run)
-		must(t, err)
+		must.OK(t, err)
 	}
 	done := make(chan struct{})
 	saved := make(chan struct{})

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -53,7 +54,7 @@ npm install --silent --offline --no-update-notifier ./dep && npm test --silent &
 		name: "Rust", program: "cargo",
 		prepare: func(t *testing.T, home string) {
 			if me, err := user.Current(); err == nil && os.Getenv("RUSTUP_HOME") == "" && isThere(filepath.Join(me.HomeDir, ".rustup")) {
-				must(t, os.Symlink(filepath.Join(me.HomeDir, ".rustup"), filepath.Join(home, ".rustup")))
+				must.OK(t, os.Symlink(filepath.Join(me.HomeDir, ".rustup"), filepath.Join(home, ".rustup")))
 			}
 		},
 		home: map[string]string{".cargo/credentials.toml": "secret", ".cargo/config.toml": "[net]\nretry = 7\n[registries.x]\ntoken = \"secret\"\n"},
@@ -84,15 +85,15 @@ func goModule(t *testing.T, home string) {
 	write(t, filepath.Join(dir, "v1.0.0.mod"), mod)
 	write(t, filepath.Join(dir, "list"), "v1.0.0\n")
 	f, err := os.Create(filepath.Join(dir, "v1.0.0.zip"))
-	must(t, err)
+	must.OK(t, err)
 	z := zip.NewWriter(f)
 	for name, text := range map[string]string{"go.mod": mod, "dep.go": "package dep\n\nconst Word = \"a word\"\n"} {
 		w, err := z.Create("example.org/dep@v1.0.0/" + name)
-		must(t, err)
+		must.OK(t, err)
 		_, err = w.Write([]byte(text))
-		must(t, err)
+		must.OK(t, err)
 	}
-	must(t, first(z.Close(), f.Close()))
+	must.OK(t, first(z.Close(), f.Close()))
 }
 
 func TestToolchainsWorkInside(t *testing.T) {
@@ -102,7 +103,7 @@ func TestToolchainsWorkInside(t *testing.T) {
 				t.Skipf("*** %s is NOT tested behind walls: %v ***", tt.name, err)
 			}
 			p := newPlace(t)
-			t.Cleanup(func() { must(t, paths.RemoveAll(filepath.Join(p.home, ".cache"))) }) // Go's can't be written
+			t.Cleanup(func() { must.OK(t, paths.RemoveAll(filepath.Join(p.home, ".cache"))) }) // Go's can't be written
 			for _, name := range []string{"GOPATH", "GOFLAGS", "GOMODCACHE", "GOENV", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "PIP_CONFIG_FILE"} {
 				t.Setenv(name, "")
 				os.Unsetenv(name)

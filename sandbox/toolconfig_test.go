@@ -4,14 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Users read in one place what is kept from agents.
 func TestTheDocumentSaysOfEachWhatBecomesOfIt(t *testing.T) {
 	page, err := os.ReadFile("../docs/SANDBOX.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, o := range toolConfig {
 		if row := "| " + o.by + ": `" + strings.Join(o.names, "`, `") + "` | read-only |"; !strings.Contains(string(page), row) {
 			t.Errorf("there is no row %s", row)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -14,9 +15,7 @@ func TestAgentsToChoose(t *testing.T) {
 	t.Setenv("PATH", bin)
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for name, script := range map[string]string{"pi": "echo 0.87.1", "claude": "echo broken >&2; exit 3", "mine": "exit 1"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 	}
 	writeFile(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "ralph-lsp", "config.toml"), "[backends.mine]\ncommand = \"mine\"\n[backends.gone]\ncommand = \"gone\"\n[backends.\"acp:pi\"]\nmode = \"off\"\n")
 	dir := configured(t, "[backends.theirs]\ncommand = \"./theirs\"\n")

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -28,9 +29,7 @@ import (
 func asksHere(t *testing.T) (c *dialled, dir string, q wire.Question) {
 	t.Helper()
 	bin := t.TempDir()
-	if err := os.Symlink(os.Args[0], filepath.Join(bin, "claude")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(os.Args[0], filepath.Join(bin, "claude")))
 	t.Setenv(roleEnv, "asks")
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	dir = t.TempDir()
@@ -43,9 +42,7 @@ func asksHere(t *testing.T) (c *dialled, dir string, q wire.Question) {
 // The editor's settings can have the user asked, and nothing else: they loosen no file.
 func TestAnEditorsSettingHasTheUserAsked(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho 2.1.0\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho 2.1.0\n"), 0o700))
 	t.Setenv("PATH", bin)
 	c := dial(t, optedIn, configured(t, ""))
 	asks := func(permissions, settings string) lsptest.Message {
@@ -68,13 +65,9 @@ func TestAnEditorsSettingHasTheUserAsked(t *testing.T) {
 func gone(t *testing.T, dir string) (told string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	pid, err := strconv.Atoi(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	proctest.Until(t, "the end of the agent", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 	answer, _ := os.ReadFile(filepath.Join(dir, "told"))
 	return string(answer)
@@ -83,9 +76,7 @@ func gone(t *testing.T, dir string) (told string) {
 func stateIn(t *testing.T, dir string) loopstate.State {
 	t.Helper()
 	_, s, err := loop.StateIn(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 

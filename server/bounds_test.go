@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -76,13 +77,9 @@ func TestAPlantedSessionIsNotListed(t *testing.T) {
 	finished(t, c, dir)
 	past := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops
 	path, err := wire.PathOf(past[0].SessionFileURI)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	planted := filepath.Join(filepath.Dir(path), "2099-01-01T00-00-00-000Z_x.jsonl")
 	writeFile(t, planted, string(data))
 	if again := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops; len(again) != 1 || again[0].SessionFileURI != past[0].SessionFileURI {

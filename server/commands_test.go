@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // A command of the wire that is in no table would be refused as unknown.
 func TestEveryCommandIsCarriedOut(t *testing.T) {
 	var names struct{ Commands []string }
-	if err := json.Unmarshal([]byte(readFile(t, "../testdata/wire/names.json")), &names); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(readFile(t, "../testdata/wire/names.json")), &names))
 	m, _ := askedManager(t, t.TempDir())
 	for _, name := range names.Commands {
 		if m.commands[name].read == nil {

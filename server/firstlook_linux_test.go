@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -15,9 +16,7 @@ func TestTheFirstStatusHasTheLoopsThatAreThere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}})
 			editor, err := os.OpenFile(filepath.Join(dir, filepath.FromSlash(loopstate.Name)), os.O_WRONLY|os.O_APPEND, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer editor.Close()
 			if argument == nil {
 				argument = wire.FolderParams{Folder: wire.FileURI(dir)}

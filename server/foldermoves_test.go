@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
@@ -23,19 +24,13 @@ func workspaceChange(c *dialled, key, folder string) {
 func TestALinkThatLeadsElsewhere(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	link := filepath.Join(t.TempDir(), "current")
-	if err := os.Symlink(one, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(one, link))
 	c := dial(t, optedIn, link)
 	agent := agentThat(t, "never")
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(link), Prompt: "x", Choices: wire.Choices{Backend: agent}}))
 	c.Must(c.Command(wire.CommandCancel, struct{}{}))
-	if err := os.Remove(link); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(two, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(link))
+	must.OK(t, os.Symlink(two, link))
 	workspaceChange(c, "added", one)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(one), Prompt: "y", Choices: wire.Choices{Backend: agent}}))
 	for folder, wanted := range map[string]bool{one: true, two: false} {

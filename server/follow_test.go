@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -104,9 +105,7 @@ func drivenBy(t *testing.T, role string) (owner *dialled, c *following) {
 func TestALoopOfAnotherProcessIsFollowed(t *testing.T) {
 	t.Parallel()
 	_, c := drivenBy(t, "waits")
-	if err := os.WriteFile(filepath.Join(c.folder, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(c.folder, "go"), nil, 0o600))
 	c.Hears(wire.MethodUpdate, `"_ralph/end"`)
 	c.joined()
 	c.until(`"_ralph/end"`)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -27,9 +28,7 @@ func inTree(t *testing.T, capabilities string) (c *dialled, repo string, tree wi
 	c = dial(t, optedIn, repo)
 	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "writes"), "maxIterations": 1, "worktree": true}))
 	path, err := wire.PathOf(started.Worktree.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c.status(path, inState("ended"))
 	if capabilities != optedIn { // the morning after
 		c.hangUp()

@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -48,9 +49,7 @@ func startVisit(t *testing.T, out io.Writer, opts Options) *visit {
 func (v *visit) says(messages ...string) {
 	v.t.Helper()
 	for _, m := range messages {
-		if _, err := v.to.Write(lsptest.Frame(`{"jsonrpc":"2.0",` + m[1:])); err != nil {
-			v.t.Fatal(err)
-		}
+		must.OK(v.t, must.Err(v.to.Write(lsptest.Frame(`{"jsonrpc":"2.0",`+m[1:]))))
 	}
 	synctest.Wait()
 }
@@ -129,30 +128,20 @@ func TestTheClientsProcessDies(t *testing.T) {
 			client := exec.Command("sh", "-c", `PARENT=${PARENT:+$$} exec "$0"`, os.Args[0])
 			client.Env = append(os.Environ(), roleEnv+"=client", tt.env)
 			to, err := client.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			said, theirs, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer said.Close()
 			ended, itsEnd, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer ended.Close()
 			client.Stdout, client.Stderr = theirs, itsEnd
 			err = client.Start()
 			theirs.Close()
 			itsEnd.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer to.Close()
-			if _, err := to.Write(lsptest.Frame(fmt.Sprintf(tt.initialize, client.Process.Pid))); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(to.Write(lsptest.Frame(fmt.Sprintf(tt.initialize, client.Process.Pid)))))
 			if _, err := said.Read(make([]byte, 1)); err != nil { // the answer: it is there before its client dies
 				t.Fatal(err)
 			}
@@ -178,12 +167,8 @@ func TestAStrangersProcessIsNotWatched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				stranger := exec.Command("cat")
-				if _, err := stranger.StdinPipe(); err != nil {
-					t.Fatal(err)
-				}
-				if err := stranger.Start(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, must.Err(stranger.StdinPipe()))
+				must.OK(t, stranger.Start())
 				v := startVisit(t, io.Discard, options(stranger.Process.Pid))
 				v.says(fmt.Sprintf(`{"id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, stranger.Process.Pid))
 				_ = stranger.Process.Kill()
@@ -201,12 +186,8 @@ func TestAStrangersProcessIsNotWatched(t *testing.T) {
 
 func TestWhoIsAnAncestor(t *testing.T) {
 	child := exec.Command("cat")
-	if _, err := child.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(child.StdinPipe()))
+	must.OK(t, child.Start())
 	defer func() {
 		_ = child.Process.Kill()
 		_ = child.Wait() // killed: an error
@@ -295,9 +276,7 @@ func TestWhatAClientTellsOfItself(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var p client.Params
-			if err := json.Unmarshal([]byte(tt.params), &p); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(tt.params), &p))
 			if got := p.Info(); !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("client %+v, want %+v", got, tt.want)
 			}

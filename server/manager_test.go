@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
@@ -24,9 +25,7 @@ import (
 func result[T any](c *dialled, m lsptest.Message) T {
 	c.t.Helper()
 	var v T
-	if err := json.Unmarshal(c.Must(m), &v); err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, json.Unmarshal(c.Must(m), &v))
 	return v
 }
 
@@ -197,9 +196,7 @@ func TestFoldersComeAndGo(t *testing.T) {
 func TestTwoNamesOfAFolderAreOne(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(dir, link))
 	c := dial(t, optedIn, dir, link)
 	agent := agentThat(t, "never")
 	started := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(link), Prompt: "x", Choices: wire.Choices{Backend: agent}}))
@@ -320,9 +317,7 @@ func TestResumeThatCannotGoOn(t *testing.T) {
 // onlyAgent puts a stand-in of an agent on PATH, and nothing else. It returns its folder.
 func onlyAgent(t *testing.T, name string) string {
 	bin := t.TempDir()
-	if err := os.Symlink(os.Args[0], filepath.Join(bin, name)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(os.Args[0], filepath.Join(bin, name)))
 	t.Setenv("PATH", bin)
 	return bin
 }
@@ -350,9 +345,7 @@ func TestAPlanTakesTheFlagsOfAStart(t *testing.T) {
 func TestASessionIsContinuedInPi(t *testing.T) {
 	bin, dir := onlyAgent(t, "pi"), t.TempDir()
 	session := filepath.Join(dir, "session.jsonl")
-	if err := os.WriteFile(session, []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(session, []byte("{}\n"), 0o600))
 	c := dial(t, optedIn, dir)
 	got := result[answers.PlanResult](c, c.Command(wire.CommandPlan, answers.PlanParams{SessionFileURI: wire.FileURI(session)}))
 	if want := []string{filepath.Join(bin, "pi"), "--session", session}; !slices.Equal(got.Argv, want) || got.Cwd != dir {

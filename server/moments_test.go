@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -24,21 +25,13 @@ func TestALoopThatBeginsIsNotAnothersForAMoment(t *testing.T) {
 		f.Look()
 		return m.workspace.Statuses()
 	}
-	if _, err := m.workspace.Begin(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(m.workspace.Begin(dir)))
 	file, err := loopstate.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lock, err := file.Lock(loopstate.Owner{LoopID: "ralph-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer lock.Release()
-	if err := file.Create(loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, file.Create(loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "x"}))
 	if got := shown(); len(got) != 0 {
 		t.Errorf("it is shown as %+v", got)
 	}
@@ -61,9 +54,7 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 	m, _ := askedManager(t, one)
 	m.workspace.ChangeFolders([]string{other}, nil)
 	started, err := m.starter.start(t.Context(), wire.StartParams{Folder: wire.FileURI(other), Prompt: "x", Choices: wire.Choices{Backend: agent}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, wrong := range map[string]wire.LoopParams{
 		"one that is left, in another's folder": {LoopID: "ralph-found", Folder: wire.FileURI(other)},
 		"one that runs, in another's folder":    {LoopID: started.(wire.StartResult).LoopID, Folder: wire.FileURI(one)},
@@ -118,15 +109,11 @@ func TestAnOwnerThatLeavesTakesNoWord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	m, _ := askedManager(t, dir)
-	if _, err := m.starter.start(t.Context(), wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "deaf")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(m.starter.start(t.Context(), wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "deaf")}})))
 	r := m.workspace.RunningAt(dir)
 	proctest.Until(t, "that it ignores signals", func() bool { return r.Status().LastLine == "working" })
 	file, err := loopstate.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	go r.Interrupt()
 	proctest.Until(t, "that the owner leaves", func() bool {
 		owner, owned, err := file.Owner()

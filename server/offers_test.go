@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -28,15 +29,11 @@ func left(why loop.StopReason) func(*testing.T, string) *dialled {
 		awaitNobody(t, dir)
 		if why.Failed() {
 			file, err := loopstate.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := file.Update(func(s *loopstate.State) error {
+			must.OK(t, err)
+			must.OK(t, must.Err(file.Update(func(s *loopstate.State) error {
 				s.Active, s.StopReason = false, string(why)
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})))
 		}
 		return dial(t, optedIn, dir)
 	}
@@ -65,9 +62,7 @@ var endsBy = map[loop.StopReason]func(t *testing.T, dir string) *dialled{
 	},
 	loop.StopBackendError: func(t *testing.T, dir string) *dialled {
 		program := filepath.Join(dir, "agent")
-		if err := os.WriteFile(program, []byte("no program"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(program, []byte("no program"), 0o700))
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: program}}))
 		return c

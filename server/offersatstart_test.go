@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // What a folder has for a check is offered before a start, with all that the start says.
@@ -14,9 +16,7 @@ func TestADryRunOffersTheFoldersOwnCheck(t *testing.T) {
 	if got := c.dryRun(given); len(got.Offers) != 0 {
 		t.Errorf("without any: %+v", got.Offers)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte("test:\n\ttrue\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "Makefile"), []byte("test:\n\ttrue\n"), 0o600))
 	got := c.dryRun(given)
 	if len(got.Offers) != 1 || got.Offers[0].Title != "Verify with make test (Makefile)" {
 		t.Fatalf("got %+v", got.Offers)

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
@@ -278,9 +279,7 @@ func (o *ownedLoop) tail() (news []wire.UpdateParams) {
 		news = append(news, wire.UpdateParams{After: o.tailed, Cursor: page.Cursor, Updates: page.Updates(false)})
 		o.tailed, more = page.Cursor, page.More
 	}
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.OK(o.t, err)
 	return news
 }
 

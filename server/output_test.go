@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -16,16 +17,12 @@ func toolEnd(t *testing.T, updates []json.RawMessage) wire.ToolCallUpdate {
 	t.Helper()
 	for _, raw := range updates {
 		var kind struct{ SessionUpdate string }
-		if err := json.Unmarshal(raw, &kind); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(raw, &kind))
 		if kind.SessionUpdate != wire.KindToolCallUpdate {
 			continue
 		}
 		var u wire.ToolCallUpdate
-		if err := json.Unmarshal(raw, &u); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(raw, &u))
 		if u.Status != wire.StatusInProgress {
 			return u
 		}
@@ -46,9 +43,7 @@ func TestALongOutput(t *testing.T) {
 	for _, m := range c.Heard() {
 		if m.Method == wire.MethodUpdate {
 			var p wire.UpdateParams
-			if err := json.Unmarshal(m.Params, &p); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(m.Params, &p))
 			live = append(live, p.Updates...)
 		}
 	}
@@ -64,9 +59,7 @@ func TestALongOutput(t *testing.T) {
 	c.Answer("window/showDocument", func(json.RawMessage) any { return map[string]bool{"success": true} })
 	whole := result[answers.OutputResult](c, c.Command(wire.CommandOutput, map[string]any{"loopId": started.LoopID, "iteration": 1, "toolCallId": "t1", "show": true}))
 	path, err := wire.PathOf(whole.URI)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	content, err := os.ReadFile(path)
 	if lines := strings.Split(string(content), "\n"); err != nil || len(lines) != 50_001 || lines[25_000] != "line 25001" || whole.Lines != 50_000 || whole.Bytes != len(content) || !strings.HasPrefix(whole.Text, "50,000 lines · ") {
 		t.Errorf("%d lines, %+v, %v", len(lines), whole, err)

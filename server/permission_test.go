@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -68,14 +69,10 @@ func (a *asksElsewhere) obey(_ int, data json.RawMessage) any {
 func asksIn(t *testing.T, dir string, questions ...ask.Question) *asksElsewhere {
 	t.Helper()
 	file, err := loopstate.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	a := &asksElsewhere{}
 	server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), a.obey, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(server.Close)
 	a.owner = loopstate.Owner{LoopID: "ralph-1", Standing: loopstate.Standing{Control: server.Path}}
 	a.now.Questions = questions
@@ -83,13 +80,9 @@ func asksIn(t *testing.T, dir string, questions ...ask.Question) *asksElsewhere 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Release() })
-	if err := a.stands(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, a.stands())
 	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "x", AgentChoice: loopstate.AgentChoice{Backend: "claude"}, Begun: true}
-	if err := file.Create(state); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, file.Create(state))
 	return a
 }
 
@@ -110,9 +103,7 @@ func open(t *testing.T, a *asksElsewhere, questions ...ask.Question) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.now.Questions = questions
-	if err := a.stands(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, a.stands())
 }
 
 // answersIn waits for as many answers, and returns them.
@@ -129,9 +120,7 @@ func answersIn(t *testing.T, a *asksElsewhere, want int) (answers []string) {
 
 func permissionOf(t *testing.T, m lsptest.Message) (q wire.Question) {
 	t.Helper()
-	if err := json.Unmarshal(m.Params, &q); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(m.Params, &q))
 	return q
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
@@ -67,13 +68,9 @@ func fill(v reflect.Value, s string) {
 func checkPlain(t *testing.T, message any) {
 	t.Helper()
 	data, err := json.Marshal(message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var v any
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &v))
 	var walk func(v any)
 	walk = func(v any) {
 		switch v := v.(type) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -24,9 +25,7 @@ func TestATaskIsRunFromItsPlan(t *testing.T) {
 	lenses := func() (all []wire.Command) {
 		var lenses []struct{ Command wire.Command }
 		answer := c.Call("textDocument/codeLens", map[string]any{"textDocument": map[string]any{"uri": uri}})
-		if err := json.Unmarshal(c.Must(answer), &lenses); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(c.Must(answer), &lenses))
 		for _, lens := range lenses {
 			all = append(all, lens.Command)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -20,9 +21,7 @@ func filesBelow(t *testing.T, dir string) (names []string) {
 		names = append(names, path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return names
 }
 
@@ -64,9 +63,7 @@ func TestADryRunSaysWhatWillRun(t *testing.T) {
 func TestADryRunSaysWhatKeepsALoopFromStarting(t *testing.T) {
 	dir, home, ran := configured(t, "backend = \"pi\"\n[backends.pi]\ncommand = \"./pi\"\n"), t.TempDir(), filepath.Join(t.TempDir(), "ran")
 	t.Setenv("XDG_CONFIG_HOME", home)
-	if err := os.WriteFile(filepath.Join(dir, "pi"), []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "pi"), []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700))
 	c := dial(t, plain, dir)
 	got := c.dryRun(map[string]any{"prompt": "x"})
 	if len(got.Problems) != 1 || got.Problems[0].Reason != wire.ReasonUntrusted || got.Problems[0].Class != wire.ClassWarning ||
@@ -125,9 +122,7 @@ func TestADryRunMeetsALoop(t *testing.T) {
 	}
 	instead := got.Problems[0].Offers[0]
 	argument, err := json.Marshal(instead.Arguments[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	second := result[wire.StartResult](c, c.Command(instead.Command, json.RawMessage(argument)))
 	if second.LoopID == first.LoopID || second.LoopID == "" {
 		t.Errorf("%s after %s", second.LoopID, first.LoopID)

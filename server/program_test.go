@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // TestConversationsWithTheProgram has them with the program, as editors start it.
@@ -35,17 +36,11 @@ func startOutside(t *testing.T, program string) *lsptest.Speaker {
 	log := new(lsptest.LogBuffer)
 	cmd.Stderr = log
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd.Stdout = outW
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	_ = outW.Close()
 	exit := make(chan int, 1)
 	go func() {

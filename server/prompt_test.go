@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -95,9 +96,7 @@ func TestAPromptLinkedOutOfTheFolder(t *testing.T) {
 	writeFile(t, outside, "x")
 	for _, target := range []string{outside, "/no/such/file"} {
 		dir := t.TempDir()
-		if err := os.Symlink(target, filepath.Join(dir, "PROMPT.md")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(target, filepath.Join(dir, "PROMPT.md")))
 		c := dial(t, optedIn, dir)
 		m := c.Command(wire.CommandStart, wire.StartParams{Choices: wire.Choices{Backend: agentThat(t, "never")}})
 		if reason(t, m) != wire.ReasonBadPrompt || !strings.Contains(m.Error.Message, "leads out of the folder, to "+target) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -78,9 +79,7 @@ func TestLogsThatAreNone(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	notes := filepath.Join(dir, "notes.md")
-	if err := os.WriteFile(notes, []byte("# Notes\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(notes, []byte("# Notes\n"), 0o600))
 	for name, p := range map[string]wire.ReadParams{
 		"nothing was kept": {},
 		"unknown loop":     {LoopParams: wire.LoopParams{LoopID: "ralph-x"}},

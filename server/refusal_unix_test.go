@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -20,15 +21,11 @@ func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
 	fifo := func(t *testing.T, path string) {
 		t.Helper()
 		os.MkdirAll(filepath.Dir(path), 0o700)
-		if err := syscall.Mkfifo(path, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, syscall.Mkfifo(path, 0o600))
 	}
 	folder := func(t *testing.T, path string) {
 		t.Helper()
-		if err := os.MkdirAll(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(path, 0o700))
 	}
 	file := func(t *testing.T, path string) { writeFile(t, path, "x") }
 	start := map[string]any{"prompt": "x", "backend": agent}

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/documents"
@@ -109,14 +110,10 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 	agent := agentThat(t, "never")
 	for name, settle := range map[string]func(t *testing.T, m *manager, dir string){
 		"resumed": func(t *testing.T, m *manager, _ string) {
-			if _, err := m.controls.resume(t.Context(), wire.ResumeParams{Backend: agent}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(m.controls.resume(t.Context(), wire.ResumeParams{Backend: agent})))
 		},
 		"discarded": func(t *testing.T, _ *manager, dir string) {
-			if _, err := loop.CancelFolder(t.Context(), dir, ""); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(loop.CancelFolder(t.Context(), dir, "")))
 		},
 		"closed": func(_ *testing.T, m *manager, dir string) { m.workspace.ChangeFolders(nil, []string{dir}) },
 	} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -20,9 +21,7 @@ func (c *dialled) lens(uri, title string) wire.Command {
 	for {
 		var lenses []struct{ Command wire.Command }
 		answer := c.Call("textDocument/codeLens", map[string]any{"textDocument": map[string]any{"uri": uri}})
-		if err := json.Unmarshal(c.Must(answer), &lenses); err != nil {
-			c.t.Fatal(err)
-		}
+		must.OK(c.t, json.Unmarshal(c.Must(answer), &lenses))
 		for _, lens := range lenses {
 			if strings.HasPrefix(lens.Command.Title, title) {
 				return lens.Command
@@ -74,9 +73,7 @@ func TestAnyClientReviewsAndUndoes(t *testing.T) {
 			at := map[string]any{"line": 0, "character": 0}
 			answer := c.Call("textDocument/codeAction", map[string]any{
 				"textDocument": map[string]any{"uri": uri}, "range": map[string]any{"start": at, "end": at}, "context": map[string]any{"diagnostics": []any{}}})
-			if err := json.Unmarshal(c.Must(answer), &actions); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(c.Must(answer), &actions))
 			for _, a := range actions {
 				if a.Command.Title == title {
 					return a.Command
@@ -141,9 +138,7 @@ func TestSnapshotsThatWentAway(t *testing.T) {
 	c.status(dir, inState("ended"))
 	files, _ := c.changed(wire.ChangesParams{})
 	same(t, "changes", files, "added 1.txt +1 -0", "modified log.txt +1 -0")
-	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Join(dir, ".git")))
 	for _, m := range []struct {
 		command  string
 		argument any

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -31,9 +32,7 @@ func TestWhatTheEditorSavesIsItsUsers(t *testing.T) {
 	write := func(n string) string {
 		t.Helper()
 		text := strings.Replace(strings.Replace(readFile(t, file), "max_iterations: 3", "max_iterations: "+n, 1), "max_iterations: 9", "max_iterations: "+n, 1)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		return text
 	}
 	write("500")
@@ -56,12 +55,8 @@ func cutOff(t *testing.T, names ...string) (dir string, write func(text string, 
 	dir = paths.Real(t.TempDir())
 	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-cutoff", Prompt: "x", AgentChoice: loopstate.AgentChoice{Backend: "claude"}, Begun: true}
 	file, err := loopstate.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Create(state); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, file.Create(state))
 	write = func(text string, names ...string) {
 		t.Helper()
 		for _, name := range names {
@@ -72,15 +67,9 @@ func cutOff(t *testing.T, names ...string) (dir string, write func(text string, 
 	}
 	write("before", names...)
 	s, err := changes.Create(t.Context(), dir, state.LoopID, changes.Options{Keep: time.Hour, Skip: loopstate.OwnFiles()}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Snapshots.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Snapshots.Begin(1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, must.Err(s.Snapshots.Start(t.Context())))
+	must.OK(t, s.Snapshots.Begin(1))
 	write("the agent's", names...)
 	return dir, write
 }

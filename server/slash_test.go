@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/service"
@@ -73,9 +74,7 @@ func TestAPromptFileIsTakenAsItIs(t *testing.T) {
 	file := filepath.Join(dir, "PROMPT.md")
 	start := wire.StartParams{PromptURI: wire.FileURI(file), Choices: wire.Choices{Backend: agent, Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}}}}
 	for prompt, ok := range map[string]bool{"/ralph-loop Build --max-iterations 3": true, "/cancel-ralph is slow": true, "/cancel-ralph\n": false} {
-		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(prompt), 0o600))
 		m := c.Command(wire.CommandStart, start)
 		if !ok {
 			if reason(t, m) != wire.ReasonBadPrompt {

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -63,9 +64,7 @@ func TestADiscardedLoopHasEnded(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "fail --max-failures 1", Choices: wire.Choices{Backend: agentThat(t, "fails")}}))
 	c.status(dir, inState("failed"))
-	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(loopstate.Name))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(dir, filepath.FromSlash(loopstate.Name))))
 	if got := c.status(dir, inState("ended")); got.StopReason != "failures" || !got.Owned {
 		t.Errorf("got %+v", got)
 	}
@@ -75,21 +74,15 @@ func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	m, ed := askedManager(t, dir)
-	if _, err := m.starter.start(t.Context(), wire.StartParams{Text: "x --max-failures 1", Choices: wire.Choices{Backend: agentThat(t, "fails")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(m.starter.start(t.Context(), wire.StartParams{Text: "x --max-failures 1", Choices: wire.Choices{Backend: agentThat(t, "fails")}})))
 	want := "A Ralph loop failed in " + filepath.Base(dir) + " at iteration 1/50: too many failures in a row. The last failure: the agent exited with code 3. Go on with it?"
 	if got := take(t, ed.asked); got != want {
 		t.Errorf("asked %q, want %q", got, want)
 	}
 	file, err := loopstate.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	changes, err := file.Watch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ed.answers <- "Discard"
 	for {
 		if _, err := file.Load(); errors.Is(err, fs.ErrNotExist) {

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
@@ -27,9 +28,7 @@ import (
 func configured(t *testing.T, text string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, config.Name), []byte(text), 0o600))
 	return dir
 }
 
@@ -39,9 +38,7 @@ func dataOf[T any](t *testing.T, m lsptest.Message) (data T) {
 	if m.Error == nil {
 		t.Fatalf("no error: %s", m.Result)
 	}
-	if err := json.Unmarshal(m.Error.Data, &data); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(m.Error.Data, &data))
 	return data
 }
 
@@ -135,14 +132,10 @@ func leftBehind(t *testing.T, state loopstate.State) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	file, err := loopstate.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	state.Active, state.Iteration, state.MaxIterations, state.Prompt = true, 2, new(5), "x"
 	state.LoopID, state.StartedAt = "ralph-found", time.Now()
-	if err := file.Create(state); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, file.Create(state))
 	return dir
 }
 
@@ -176,9 +169,7 @@ func TestAPlainClientIsAskedForEachFile(t *testing.T) {
 	for answer, questions := range map[string]int{session.ActionTrust: 2, session.ActionDont: 1} {
 		t.Run(answer, func(t *testing.T) {
 			dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agentThat(t, "never")}})
-			if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(own("my-agent")), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, config.Name), []byte(own("my-agent")), 0o600))
 			c := dial(t, plain, dir)
 			asked := 0 // by the one goroutine that reads
 			c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
@@ -286,12 +277,8 @@ func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
 	agent := agentThat(t, "never")
 	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agent}})
 	file, err := loopstate.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := file.Update(func(s *loopstate.State) error { s.MaxIterations = new(0); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, must.Err(file.Update(func(s *loopstate.State) error { s.MaxIterations = new(0); return nil })))
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
 	got := c.status(dir, func(l wire.LoopStatus) bool { return l.Owned && l.State == "running" }) // taken up; before, it is the file's

@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // Who has an agent that is only slow isn't told to install it.
 func TestTheDoctorsAdviceFitsWhatIsWrong(t *testing.T) {
 	agent, err := backends.Lookup("pi")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, tt := range map[string]struct {
 		err           error
 		message, does string
@@ -38,9 +37,7 @@ func TestTheDoctorsAdviceFitsWhatIsWrong(t *testing.T) {
 func TestTheDoctorSaysHowAnAgentIsPaid(t *testing.T) {
 	for name, want := range map[string]bool{"claude": true, "pi": false} {
 		agent, err := backends.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		checks, _ := backendChecks([]backends.Probe{{Backend: agent, Path: "/bin/" + name, Version: "1.0"}})
 		got := checks[0]
 		if !got.OK || strings.Contains(got.Message, "; a subscription pays for claude -p") != want {
@@ -53,12 +50,8 @@ func TestTheDoctorSaysHowAnAgentIsPaid(t *testing.T) {
 func TestTheDoctorSaysWhatIsWrongInADeepFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("deep/", 40))
 	path := filepath.Join(dir, filepath.FromSlash(loopstate.Name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("---\niteration: many\n---\nDo it\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(t, os.WriteFile(path, []byte("---\niteration: many\n---\nDo it\n"), 0o600))
 	if c := checkState(dir); c.OK || !strings.Contains(c.Message, "ralph-loop.local.md:2: ") {
 		t.Errorf("got %q", c.Message)
 	}

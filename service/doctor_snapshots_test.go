@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
@@ -25,17 +26,11 @@ func TestHowMuchSnapshotsHave(t *testing.T) {
 	for i := range data {
 		data[i] = byte(rand.Uint32())
 	}
-	if err := os.WriteFile(filepath.Join(dir, "data"), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "data"), data, 0o600))
 	for n := range 2 {
 		s, err := changes.Create(t.Context(), dir, fmt.Sprintf("ralph-%d", n), changes.Options{Keep: time.Hour, MaxKept: 300e6}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Snapshots.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, must.Err(s.Snapshots.Start(t.Context())))
 	}
 	got := snapshotChecks(dir, settings)
 	if want := "the snapshots of 2 loops here have 110.0 MB; the largest has 55.0 MB of at most 300.0 MB (changes.max_mb)"; len(got) != 1 || !got[0].OK || got[0].Message != want {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestTheDoctorSaysWhatVerifies(t *testing.T) {
@@ -34,9 +35,7 @@ backend = "claude"
 		{"verify.reviewer = \"nobody\"\n", []string{"-verify.reviewer: the reviewer: there is no hat", "+verify: a promise is verified by the reviewer nobody approves"}},
 	} {
 		files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
-		if err := os.WriteFile(filepath.Join(files.UserDir, config.UserName), []byte(tt.file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(files.UserDir, config.UserName), []byte(tt.file), 0o600))
 		var got []string
 		s := &Service{Files: func(string) config.Files { return files }}
 		for _, c := range s.Doctor(t.Context(), "test", files.Folder).Checks {

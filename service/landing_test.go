@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -91,9 +92,7 @@ func TestADescriptionNeedsAnEnd(t *testing.T) {
 		t.Error(err)
 	}
 	e := registry.Entry{LoopID: "ralph-1", Folder: tree.Folder, Title: "Build it", End: []byte(`{"stopReason":"promise","iterations":2}`)}
-	if err := registry.Set(e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, registry.Set(e))
 	if d, err := s.Describe(t.Context(), tree, receipt); err != nil || d.Title != "Build it" || !strings.Contains(d.Body, "c") {
 		t.Errorf("%+v, %v", d, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -50,15 +51,11 @@ func TestALogIsFoundByWhatNamesIt(t *testing.T) {
 	one, two := paths.Real(t.TempDir()), paths.Real(t.TempDir())
 	session := func(name string) string {
 		path := filepath.Join(two, name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, nil, 0o600))
 		return path
 	}
 	past := registry.Entry{LoopID: "ralph-past", Folder: two, SessionFile: session("past.jsonl"), End: []byte(`{"stopReason":"max_iterations"}`)}
-	if err := registry.Set(past); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, registry.Set(past))
 	known := map[string][]Log{one: {{LoopID: "ralph-live", SessionFile: "live.jsonl", Goes: true}, {LoopID: "ralph-before", SessionFile: "before.jsonl"}}, two: {{LoopID: "ralph-bare"}}}
 	s, both := &Service{Remote: moon{}}, []string{one, two}
 	for name, tt := range map[string]struct {
@@ -157,9 +154,7 @@ func TestTheRunningLoopIsNotPast(t *testing.T) {
 	dir := paths.Real(t.TempDir())
 	for _, id := range []string{"ralph-1", "ralph-2", "ralph-3"} {
 		file := filepath.Join(dir, id+".jsonl")
-		if err := errors.Join(os.WriteFile(file, nil, 0o600), registry.Set(registry.Entry{LoopID: id, Folder: dir, SessionFile: file})); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.WriteFile(file, nil, 0o600), registry.Set(registry.Entry{LoopID: id, Folder: dir, SessionFile: file})))
 	}
 	for _, tt := range []struct {
 		limit   int

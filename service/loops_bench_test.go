@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
@@ -21,17 +22,13 @@ func BenchmarkLoops(b *testing.B) {
 			root := paths.Real(b.TempDir())
 			for i := range 3000 {
 				folder := filepath.Join(root, fmt.Sprint(i%folders))
-				if err := os.MkdirAll(folder, 0o700); err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, os.MkdirAll(folder, 0o700))
 				e := registry.Entry{LoopID: fmt.Sprintf("ralph-%d", i), Folder: folder, Title: "Build it", Prompt: strings.Repeat("Build it well. ", 60), Iteration: 3,
 					StartedAt: time.Now(), EndedAt: time.Now(), End: []byte(`{"stopReason":"max_iterations","iterations":3,"limit":3,"duration":28695509,"changes":{"files":1,"added":1,"removed":0},"prompt":"Build the thing"}`)}
 				if i >= 3000-folders { // the last one of each folder can go on
 					e.State = "---\nactive: true\niteration: 4\nmax_iterations: 3\ncompletion_promise: null\nstarted_at: \"2026-11-29T11:41:47Z\"\nloop_id: \"" + e.LoopID + "\"\nbackend: \"mine\"\nmax_duration: \"4h\"\n---\n\n" + e.Prompt
 				}
-				if err := registry.Set(e); err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, registry.Set(e))
 			}
 			for name, loops := range map[string]func() []loop.Status{"once": new(Service).Loops, "again": new(Lister).Loops} {
 				b.Run(name, func(b *testing.B) {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 )
@@ -29,9 +30,7 @@ func TestAListOfLoopsIsNeverStale(t *testing.T) {
 	const loops, ended = 40, 3
 	for i := range loops {
 		e := registry.Entry{LoopID: fmt.Sprintf("ralph-%d", i), Folder: filepath.Join(dir, strconv.Itoa(i)), EndedAt: time.Now(), End: []byte(`{"stopReason":"max_iterations"}`), State: string(text(i, ended))}
-		if err := errors.Join(os.MkdirAll(filepath.Join(e.Folder, ".pi"), 0o700), registry.Set(e)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.MkdirAll(filepath.Join(e.Folder, ".pi"), 0o700), registry.Set(e)))
 	}
 	again := new(Lister)
 	for _, limit := range []int{0, 100, 200, 0} { // what a state file says; 0: there is none
@@ -41,9 +40,7 @@ func TestAListOfLoopsIsNeverStale(t *testing.T) {
 				t.Fatal(err)
 			}
 			if limit > 0 {
-				if err := os.WriteFile(file, text(i, limit+i), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(file, text(i, limit+i), 0o600))
 			}
 		}
 		seen := again.Loops()
@@ -79,9 +76,7 @@ func TestAListerSeesWhatChanges(t *testing.T) {
 			State: "---\nactive: true\niteration: 4\nloop_id: " + id + "\n---\n\n" + prompt + "\n"}
 	}
 	ok := func(errs ...error) {
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(errs...))
 	}
 	file := func(id string) string {
 		return filepath.Join(state, "loops", paths.LoopName(filepath.Join(dir, id), id), registry.FileName)
@@ -138,9 +133,7 @@ func TestManyLoops(t *testing.T) {
 			cost := func(loops int) float64 {
 				for i := range loops {
 					e := registry.Entry{LoopID: fmt.Sprintf("ralph-%d", i), Folder: filepath.Join(dir, folderOf(i)), EndedAt: time.Now(), End: []byte(`{"stopReason":"max_iterations"}`)}
-					if err := errors.Join(os.MkdirAll(e.Folder, 0o700), registry.Set(e)); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, errors.Join(os.MkdirAll(e.Folder, 0o700), registry.Set(e)))
 				}
 				if n := len(new(Service).Loops()); n != loops {
 					t.Fatalf("%d of %d loops are listed", n, loops)

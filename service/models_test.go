@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -27,9 +28,7 @@ func TestAModelLooksAtLoops(t *testing.T) {
 	m := &Models{Window: Window{Starter: Starter{Service: &Service{Files: files}}}}
 	folder := func(name string) string {
 		dir := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Join(dir, ".pi"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(dir, ".pi"), 0o700))
 		return dir
 	}
 	done, left, none := folder("done"), folder("left"), folder("none")
@@ -40,13 +39,9 @@ func TestAModelLooksAtLoops(t *testing.T) {
 		{LoopID: "ralph-done", Folder: done, EndedAt: time.Now(), End: fmt.Appendf(nil, `{"stopReason":%q,"promise":"DONE","iterations":4}`, loop.StopPromise), State: text("ralph-done")},
 		{LoopID: "ralph-left", Folder: left, State: text("ralph-left")},
 	} {
-		if err := registry.Set(e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, registry.Set(e))
 	}
-	if err := os.WriteFile(filepath.Join(left, ".pi", "ralph-loop.local.md"), []byte(text("ralph-left")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(left, ".pi", "ralph-loop.local.md"), []byte(text("ralph-left")), 0o600))
 	call := func(name, input string, folders ...string) (answers.ToolResult, error) {
 		p := answers.ToolParams{Name: name, Input: []byte(input)}
 		for _, dir := range folders {
@@ -63,9 +58,7 @@ func TestAModelLooksAtLoops(t *testing.T) {
 		{[]string{done, left, none}, []string{"(ralph-left): interrupted", "(ralph-done): done"}},
 	} {
 		got, err := call(answers.ToolStatus, "{}", tt.folders...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		rest := got.Text
 		for _, want := range tt.want { // in this order
 			_, after, found := strings.Cut(rest, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // folder has files, which nobody has trusted.
@@ -16,9 +17,7 @@ func folder(t *testing.T, files map[string]string) (dir string, s *Service) {
 	dir = t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	user := t.TempDir()
 	return dir, &Service{Files: func(folder string) config.Files {
@@ -50,9 +49,7 @@ func TestWhatIsTrustedIsToldOnce(t *testing.T) {
 
 func TestHatsOfATrustedFile(t *testing.T) {
 	dir, s := folder(t, map[string]string{config.Name: "[hats.planner]\ndescription = \"plans\"\ntriggers = [\"task.start\"]\npublishes = [\"plan.ready\"]\ninstructions = \"Plan it.\"\n"})
-	if _, err := s.Trust(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(s.Trust(dir)))
 	if r := s.Hats(dir); len(r.Hats) != 1 || r.Hats[0].Name != "planner" || r.Hats[0].Text != "plans" {
 		t.Errorf("%+v", r)
 	}

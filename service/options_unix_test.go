@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -24,17 +25,13 @@ func TestAgentsThatAreNamedAreListed(t *testing.T) {
 	if before := s.Agents(t.Context(), dir); slices.Contains(named(before), "mine") || len(before.Agents) == 0 {
 		t.Errorf("before it is trusted: %q", named(before))
 	}
-	if _, err := s.Trust(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(s.Trust(dir)))
 	found := s.Agents(t.Context(), dir)
 	i := slices.IndexFunc(found.Agents, func(a answers.AgentInfo) bool { return a.Name == "mine" })
 	if i < 0 || !found.Agents[i].Default || found.Agents[i].Installed {
 		t.Errorf("%+v", found.Agents)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "agent"), []byte("#!/bin/sh\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "agent"), []byte("#!/bin/sh\n"), 0o700))
 	if found := s.Agents(t.Context(), dir); found.Agents[0].Name != "mine" || !found.Agents[0].Default || slices.ContainsFunc(found.Agents[1:], func(a answers.AgentInfo) bool { return a.Default }) {
 		t.Errorf("one that works comes first: %+v", found.Agents)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -20,9 +21,7 @@ import (
 // What a start would find out by writing, a dry run says without. A loop in a worktree doesn't write there.
 func TestADryRunSaysThatTheFolderIsNotWritable(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(dir, 0o555))
 	proctest.Obedient(t, func() {
 		preview := func() Preview {
 			return Preview{Sources: start.Sources{"backend": config.FromStart}, Config: setup.Config{Folder: dir, Prompt: "x", Limits: limits.Default(),

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -38,17 +39,13 @@ func treeOf(t *testing.T, repo, title string) worktree.Tree {
 	if err == nil {
 		err = m.Done()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m.Tree
 }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
 }
 
 // merges is a landing as users want it who say nothing of how.
@@ -57,13 +54,9 @@ var merges = wire.LandParams{How: string(worktree.HowMerge)}
 func TestALoopThatRunsIsNotLanded(t *testing.T) {
 	repo, tree := repository(t)
 	file, err := loopstate.Open(tree.Folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lock, err := file.Lock(loopstate.Owner{LoopID: "ralph-other"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := &Service{}
 	_, _, landed := s.Land(t.Context(), tree, merges)
 	_, discarded := s.Discard(t.Context(), tree, wire.LandParams{Confirmed: true})
@@ -73,9 +66,7 @@ func TestALoopThatRunsIsNotLanded(t *testing.T) {
 			t.Errorf("%s says %v", what, err)
 		}
 	}
-	if err := lock.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, lock.Release())
 	if said, branch, err := s.Land(t.Context(), tree, merges); err != nil || branch != "main" {
 		t.Errorf("%+v on %q, %v", said, branch, err)
 	}
@@ -89,9 +80,7 @@ func TestALoopThatWasLeftLands(t *testing.T) {
 	repo, tree := repository(t)
 	write(t, filepath.Join(tree.Path, loopstate.Name), "---\nactive: true\niteration: 3\nloop_id: ralph-left\n---\nFix it\n")
 	found, err := findTree(repo, "ralph-left")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	said, _, err := (&Service{}).Land(t.Context(), found, merges)
 	if err != nil || !strings.Contains(said.Text, "(1 file)") {
 		t.Errorf("%+v %v", said, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
@@ -41,17 +42,13 @@ func newPlace(t *testing.T) *place {
 			_, err = store.Snapshots.After(t.Context(), n)
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
 func (p *place) write(name, text string) {
 	p.t.Helper()
-	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600))
 }
 
 func (p *place) reads(name, want string) {
@@ -64,9 +61,7 @@ func (p *place) reads(name, want string) {
 func (p *place) work(w Which) Work {
 	p.t.Helper()
 	found, err := p.Work(p.t.Context(), w)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	return found
 }
 
@@ -83,9 +78,7 @@ func TestWorkIsLookedForInEachFolder(t *testing.T) {
 		}
 	}
 	off := t.TempDir()
-	if err := os.WriteFile(filepath.Join(off, config.Name), []byte("[changes]\nkeep = \"0\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(off, config.Name), []byte("[changes]\nkeep = \"0\"\n"), 0o600))
 	for name, tt := range map[string]struct {
 		w    Which
 		want error

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // whole are the kinds of events that are about a run as a whole.
@@ -56,9 +58,7 @@ func TestBelowACallEachEventHasItsPlace(t *testing.T) {
 		}
 	}
 	source, err := os.ReadFile("event.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	kinds := regexp.MustCompile(`(?m)^func \((\w+)\) event\(\)`).FindAllSubmatch(source, -1)
 	if len(kinds) == 0 {
 		t.Fatal("event.go tells no kinds of events")

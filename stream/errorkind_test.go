@@ -3,6 +3,8 @@ package stream
 import (
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestClassifyError(t *testing.T) {
@@ -71,9 +73,7 @@ func TestClassifyError(t *testing.T) {
 
 func TestResetTimes(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, berlin) // 13:00 UTC, 22:00 in Tokyo
 	at := func(day, hour, minute int) time.Time { return time.Date(2026, 11, day, hour, minute, 0, 0, berlin) }
 	for text, want := range map[string]time.Time{

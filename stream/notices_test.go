@@ -5,24 +5,22 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // corpusTime is when the notices of the corpus were given.
 func corpusTime(t testing.TB) time.Time {
 	t.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return time.Date(2026, 11, 28, 14, 0, 0, 0, berlin)
 }
 
 func TestNoticesThatWereGiven(t *testing.T) {
 	now := corpusTime(t)
 	data, err := os.ReadFile("testdata/notices.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all []string
 	for line := range strings.Lines(string(data)) {
 		if strings.HasPrefix(line, "#") {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -37,9 +38,7 @@ func TestEveryUpdateIsReadBackAsItWas(t *testing.T) {
 // valueOf is JSON without the order of its keys, which the arguments of commands lose.
 func valueOf(t *testing.T, data []byte) (v any) {
 	t.Helper()
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &v))
 	return v
 }
 
@@ -104,9 +103,7 @@ func TestEachAnswerCanBeReadAsAReply(t *testing.T) {
 		}
 	}
 	var r answers.Reply
-	if err := json.Unmarshal(lsptest.JSON(wire.StatusResult{Text: "one loop\n", Loops: []wire.LoopStatus{{Name: "Ralph", Summary: wire.Summary{Line: "3/50"}}}}), &r); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(lsptest.JSON(wire.StatusResult{Text: "one loop\n", Loops: []wire.LoopStatus{{Name: "Ralph", Summary: wire.Summary{Line: "3/50"}}}}), &r))
 	if got := r.Words(); got != "one loop\nRalph 3/50\n" {
 		t.Errorf("its words are %q", got)
 	}

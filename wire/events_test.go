@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Where events are taken by name, no compiler sees one that is missing. An event that isn't in a place stands in its
@@ -35,9 +37,7 @@ func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 		{"../loop/event.go", "../internal/terminal/style_test.go", "recordedLoop", "Told Published Asked Answered"},
 	} {
 		source, err := os.ReadFile(place.events)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		known := eventsNamed(t, place.file, place.inside, strings.Split(place.events, "/")[1])
 		without := strings.Fields(place.without)
 		for _, m := range regexp.MustCompile(`(?m)^func \((\w+)\) (?:e|loopE)vent\(\)`).FindAllStringSubmatch(string(source), -1) {
@@ -56,9 +56,7 @@ func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 func eventsNamed(t *testing.T, path, inside, pkg string) (names []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	add := func(types ...ast.Expr) {
 		for _, e := range types {
 			if s, ok := e.(*ast.SelectorExpr); ok {

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // within tells whether small is a part of whole: an object may lack keys, a list elements.
@@ -56,19 +58,13 @@ func message(params map[string]any) any {
 // The example that authors of clients copy has only what is in the files of examples.
 func TestTheExampleIsOfRealMessages(t *testing.T) {
 	doc, err := os.ReadFile("../docs/PROTOCOL.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	files, err := filepath.Glob("../testdata/wire/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var real []any
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var file any
 		if err := json.Unmarshal(text, &file); err != nil {
 			t.Fatal(name, err)

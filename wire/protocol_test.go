@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // sources are the files of a package, and of its answers where it has such.
@@ -22,9 +23,7 @@ func sources(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	for _, in := range []string{dir, filepath.Join(dir, "answers")} {
 		some, err := filepath.Glob(filepath.Join(in, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		files = append(files, some...)
 	}
 	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
@@ -37,9 +36,7 @@ func constants(t *testing.T, dir, prefix string) []string {
 	var values []string
 	for _, name := range sources(t, dir) {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
 			if !ok {
@@ -89,13 +86,9 @@ func (n wireNames) all() []string {
 func document(t *testing.T) []byte {
 	t.Helper()
 	page, err := os.ReadFile("../docs/PROTOCOL.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	types, err := os.ReadFile("../docs/protocol.ts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for line := range strings.Lines(string(types)) {
 		page = fmt.Appendf(page, "`%s`\n", strings.TrimSpace(line)) // as code of the page
 	}
@@ -162,9 +155,7 @@ func keys(t *testing.T) []string {
 	var all []string
 	for _, name := range sources(t, ".") {
 		source, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, m := range tag.FindAllSubmatch(source, -1) {
 			all = append(all, string(m[1]))
 		}

@@ -16,6 +16,8 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // shapes are the folders of the packages whose structs have tags of the wire.
@@ -53,17 +55,13 @@ func newReference(t *testing.T) *reference {
 	r := &reference{types: map[string]*ast.TypeSpec{}, docs: map[string]string{}, values: map[string]string{}, of: map[string][]string{}, written: map[string]bool{}}
 	for _, dir := range shapes {
 		files, err := filepath.Glob("../" + dir + "/*.go")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, d := range file.Decls {
 				if d, ok := d.(*ast.GenDecl); ok {
 					r.read(filepath.Base(dir), d)
@@ -410,9 +408,7 @@ func TestTheTypesForClients(t *testing.T) {
 	r.used()
 	const name = "../docs/protocol.ts"
 	if *update {
-		if err := os.WriteFile(name, []byte(r.text.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte(r.text.String()), 0o644))
 	}
 	got, _ := os.ReadFile(name)
 	if diff := cmp.Diff(string(got), r.text.String()); diff != "" {

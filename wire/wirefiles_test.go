@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -359,14 +360,10 @@ func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
 		enc := json.NewEncoder(&want)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
-		if err := enc.Encode(v); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, enc.Encode(v))
 		file := filepath.Join(wireFiles, name+".json")
 		if *update {
-			if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, want.Bytes(), 0o644))
 		}
 		got, _ := os.ReadFile(file) // one that isn't there differs
 		if diff := cmp.Diff(string(got), want.String()); diff != "" {
@@ -393,9 +390,7 @@ func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
 	var examples []byte
 	for _, name := range files {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		examples = append(examples, data...)
 	}
 	var code []byte // what stands in backticks: as words of a sentence, keys such as "machine" are always there

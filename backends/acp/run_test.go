@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -43,9 +44,7 @@ func TestTheOrderOfAConversation(t *testing.T) {
 				Method string
 				Params map[string]any
 			}
-			if err := json.Unmarshal([]byte(text(next)), &request); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(text(next)), &request))
 			said = append(said, request.Method)
 			if request.Method == "session/set_config_option" && request.Params["configId"] != "y" {
 				t.Errorf("%s: another option is set: %v", tt.name, request.Params)

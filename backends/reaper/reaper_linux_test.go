@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -113,22 +114,14 @@ func bearing(t *testing.T, limit uint64) Proc {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fmt.Sprint(bears, "=", limit))
 	said, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, must.Err(cmd.StdinPipe()))
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	if _, err := said.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(said.Read(make([]byte, 1))))
 	p := Find(cmd.Process.Pid)
 	if mark := MarkOf(p.PID); mark != limit {
 		t.Fatalf("it bears %d, want %d", mark, limit)
@@ -167,15 +160,11 @@ func TestOnlyTheMarkedAreEnded(t *testing.T) {
 func TestEndBelow(t *testing.T) {
 	root := exec.Command("sh", "-c", `trap "" TERM; sh -c "cat <&3 & wait" & wait`)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	defer w.Close()
 	root.ExtraFiles = []*os.File{r}
-	if err := root.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, root.Start())
 	defer root.Wait()
 	p := Find(root.Process.Pid)
 	var below []Proc
@@ -224,14 +213,10 @@ func TestChildrenAreFoundWithoutTheKernelsList(t *testing.T) {
 // The other end does nonsense, and the reaper goes on.
 func TestAStartThatCannotBe(t *testing.T) {
 	r, err := Start(NewMark(), 0, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer null.Close()
 	with := [files]*os.File{null, null, null}
 	for _, tt := range []struct {
@@ -248,9 +233,7 @@ func TestAStartThatCannotBe(t *testing.T) {
 		}
 	}
 	agent, err := r.Run(Command{Path: "/bin/sh", Dir: "/", Args: []string{"sh", "-c", "exit 3"}, Files: with})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	<-agent.Exited
 	if found, err := agent.Sweep(0); agent.Status.ExitStatus() != 3 || agent.Lost || found != 0 || err != nil {
 		t.Errorf("it ended with %+v, %d, %v", agent.Status, found, err)

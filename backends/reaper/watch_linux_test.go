@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -41,9 +42,7 @@ func wedge(verdict string) {
 func TestAProcessThatAnswersNothingIsEnded(t *testing.T) {
 	t.Parallel()
 	verdict := filepath.Join(t.TempDir(), "lock")
-	if err := os.WriteFile(verdict, []byte(`{"pid":1}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(verdict, []byte(`{"pid":1}`+"\n"), 0o600))
 	cmd := exec.Command(os.Args[0])
 	mark := wedges + "=" + verdict
 	cmd.Env = append(os.Environ(), mark, "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1")
@@ -51,13 +50,9 @@ func TestAProcessThatAnswersNothingIsEnded(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer proctest.Kill(t, mark)
-	if _, err := said.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(said.Read(make([]byte, 1))))
 	begun := time.Now()
 	err = cmd.Wait()
 	took := time.Since(begun)
@@ -115,19 +110,11 @@ func stopIf(p Proc, stopped bool) {
 func TestAVerdictIsWrittenToAFileAlone(t *testing.T) {
 	dir := t.TempDir()
 	file, link, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(file, link); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
+	must.OK(t, os.Symlink(file, link))
+	must.OK(t, syscall.Mkfifo(pipe, 0o600))
 	reads, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer reads.Close()
 	for _, name := range []string{"", link, pipe, dir, filepath.Join(dir, "none")} {
 		(&watcher{verdictFile: name}).note()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
@@ -34,9 +35,7 @@ func inFolderWithClaude(t *testing.T) {
 	t.Helper()
 	inFolderWithAgent(t)
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(askingClaude), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bin, "claude"), []byte(askingClaude), 0o700))
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
@@ -119,10 +118,10 @@ func TestAnAgentIsAnsweredByACommand(t *testing.T) {
 			state, config := t.TempDir(), filepath.Join(t.TempDir(), "ralph-lsp")
 			t.Setenv(paths.EnvState, state)
 			t.Setenv("XDG_CONFIG_HOME", filepath.Dir(config))
-			must(os.Mkdir(config, 0o700))
+			insist(os.Mkdir(config, 0o700))
 			for file, script := range map[string]string{filepath.Join(config, "config.toml"): tt.own, "ralph.toml": tt.folder} {
 				if script != "" {
-					must(os.WriteFile(file, []byte(`notify.reply = ["sh", "-c", "`+script+`"]`+"\n"), 0o600))
+					insist(os.WriteFile(file, []byte(`notify.reply = ["sh", "-c", "`+script+`"]`+"\n"), 0o600))
 				}
 			}
 			out, err := exec.Command("sh", "-c", strings.Replace(runsAsking, "--output console", "--detach", 1)).CombinedOutput()

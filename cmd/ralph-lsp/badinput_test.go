@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -39,12 +40,8 @@ func newUser(t *testing.T) user {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.OK(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 const brokenState = "---\nactive: true\niteration: three\n---\n\nDo it\n"
@@ -120,9 +117,7 @@ func TestBadInput(t *testing.T) {
 				tt.given(t)
 			}
 			write(t, "agent", "")
-			if err := os.Chmod("agent", 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod("agent", 0o755))
 			before := folderText(t, u.folder)
 			code, stdout, stderr := u.calls(tt.args...)
 			line, one := strings.CutSuffix(stderr, "\n")
@@ -152,9 +147,7 @@ func folderText(t *testing.T, folder string) string {
 		all.WriteString(path + ": " + string(data) + "\n")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all.String()
 }
 
@@ -172,13 +165,9 @@ func loopIn(folder string) func(t *testing.T) {
 func runningLoop(t *testing.T) {
 	interruptedLoop(t)
 	file, err := loopstate.Open(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lock, err := file.Lock(loopstate.Owner{PID: os.Getpid(), Host: "here", StartedAt: time.Now(), LoopID: "ralph-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = lock.Release() })
 }
 

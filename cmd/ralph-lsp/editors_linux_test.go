@@ -21,10 +21,10 @@ func editorIn(t *testing.T, dir, mark string) *lsptest.Client {
 	cmd := exec.Command("ralph-lsp", "--stdio")
 	cmd.Env = append(cmd.Environ(), mark, "RALPH_EDITOR_GRACE=30s")
 	in, err := cmd.StdinPipe()
-	must(err)
+	insist(err)
 	out, err := cmd.StdoutPipe()
-	must(err)
-	must(cmd.Start())
+	insist(err)
+	insist(cmd.Start())
 	c := lsptest.New(t, in, out, proctest.Patience)
 	t.Cleanup(func() {
 		c.Close()
@@ -38,13 +38,13 @@ func editorIn(t *testing.T, dir, mark string) *lsptest.Client {
 func asked(updates []json.RawMessage) (lines []string) {
 	for _, data := range updates {
 		var u map[string]any
-		must(json.Unmarshal(data, &u))
+		insist(json.Unmarshal(data, &u))
 		for _, key := range []string{"loopId", "iteration", "time"} {
 			delete(u, key)
 		}
 		if len(lines) > 0 || u["sessionUpdate"] == wire.KindQuestion {
 			line, err := json.Marshal(u)
-			must(err)
+			insist(err)
 			lines = append(lines, string(line))
 		}
 	}
@@ -60,7 +60,7 @@ func updatesOf(t *testing.T, heard []lsptest.Message) (all []json.RawMessage) {
 			continue
 		}
 		var p wire.UpdateParams
-		must(json.Unmarshal(m.Params, &p))
+		insist(json.Unmarshal(m.Params, &p))
 		if p.Dropped > 0 || cursor != "" && p.After != cursor {
 			t.Errorf("behind %q comes what is behind %q, %d are dropped", cursor, p.After, p.Dropped)
 		}
@@ -75,11 +75,11 @@ func updatesOf(t *testing.T, heard []lsptest.Message) (all []json.RawMessage) {
 func TestEveryKindOfWindowOfOneLoop(t *testing.T) {
 	inFolderWithAgent(t)
 	dir, err := os.Getwd()
-	must(err)
+	insist(err)
 	mark := "RALPH_TEST_RUN=" + dir
 	t.Cleanup(func() { proctest.Kill(t, mark) })
 	agent := filepath.Join(t.TempDir(), "claude")
-	must(os.WriteFile(agent, []byte(strings.Replace(askingClaude, "read -r prompt\n", "read -r prompt\nuntil [ -e go ]; do sleep 0.05; done\n", 1)), 0o700))
+	insist(os.WriteFile(agent, []byte(strings.Replace(askingClaude, "read -r prompt\n", "read -r prompt\nuntil [ -e go ]; do sleep 0.05; done\n", 1)), 0o700))
 	t.Setenv("PATH", filepath.Dir(agent)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 
 	folder := wire.FileURI(dir)

@@ -4,14 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Who reads the README, the help, that of run, or sees the demo, meets the same command first.
 func TestTheFirstCommandIsTheSameEverywhere(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, runs, _ := strings.Cut(string(readme), "## Run a loop\n")
 	for what, text := range map[string]string{"the README": runs, "the help": overview, "the help of run": newRun().Example} {
 		_, first, _ := strings.Cut(text, "ralph-lsp run ")

@@ -19,9 +19,9 @@ import (
 // jobs, and the kernel the job in the foreground, some milliseconds later.
 func TestAKeptLoopOutlivesItsTerminal(t *testing.T) {
 	agent, err := exec.LookPath("fake-agent")
-	must(err)
+	insist(err)
 	recording, err := filepath.Abs("../../testdata/pi/tool-bash.jsonl")
-	must(err)
+	insist(err)
 	for _, tt := range []struct{ name, flags, shown string }{
 		{"in a block of iterations", "--backend ./agent.sh --backend-output pi-stream-json", "iteration 2/"},
 		{"in a long tool", "--backend '" + agent + "' --backend-arg say=ready --backend-arg hang=started", "ready\r\n"},
@@ -34,7 +34,7 @@ func TestAKeptLoopOutlivesItsTerminal(t *testing.T) {
 				k.env = append(os.Environ(), "PI_CODING_AGENT_DIR="+t.TempDir(), k.mark)
 				t.Cleanup(func() { proctest.Kill(t, k.mark) })
 				write(t, filepath.Join(k.dir, "agent.sh"), "#!/bin/sh\nsleep 0.2\ncat '"+recording+"'\n")
-				must(os.Chmod(filepath.Join(k.dir, "agent.sh"), 0o700))
+				insist(os.Chmod(filepath.Join(k.dir, "agent.sh"), 0o700))
 				write(t, filepath.Join(k.dir, "loop.sh"), "ralph-lsp run Work --on-close keep --max-iterations 500 --max-unchanged-iterations 0 "+tt.flags+"\n")
 				term := newTestTerminal(t, k.command("bash", "--norc", "-i"))
 				term.types(". ./loop.sh\n")
@@ -83,11 +83,11 @@ func (k *keptLoop) says(name string, args ...string) string {
 func closeTwice(t *testing.T, term *testTerminal) {
 	t.Helper()
 	raw, err := term.ours.SyscallConn()
-	must(err)
+	insist(err)
 	var job int
-	must(raw.Control(func(fd uintptr) { job, err = unix.IoctlGetInt(int(fd), unix.TIOCGPGRP) }))
-	must(err)
-	must(term.ours.Close())
+	insist(raw.Control(func(fd uintptr) { job, err = unix.IoctlGetInt(int(fd), unix.TIOCGPGRP) }))
+	insist(err)
+	insist(term.ours.Close())
 	time.Sleep(8 * time.Millisecond) // what is between the two of bash and of the kernel: an input of the test
 	if err := syscall.Kill(-job, syscall.SIGHUP); err != nil && err != syscall.ESRCH {
 		t.Fatal(err)

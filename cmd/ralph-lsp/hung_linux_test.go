@@ -29,14 +29,14 @@ func beginHung(t *testing.T, programs map[string]string, args ...string) *hungLo
 	l.mark = "RALPH_HUNG_TEST=" + l.dir
 	for name, script := range programs {
 		write(t, filepath.Join(l.bin, name), script)
-		must(os.Chmod(filepath.Join(l.bin, name), 0o700))
+		insist(os.Chmod(filepath.Join(l.bin, name), 0o700))
 	}
 	l.env = append(os.Environ(), "PI_CODING_AGENT_DIR="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "PATH="+l.bin+":"+os.Getenv("PATH"), l.mark)
 	l.says("git", "init", "--quiet")
 	t.Cleanup(func() { proctest.Kill(t, l.mark) })
 	l.cmd = l.command("ralph-lsp", append([]string{"run", "Work", "--backend"}, args...)...)
 	l.cmd.Stdout, l.cmd.Stderr = &l.text, &l.text
-	must(l.cmd.Start())
+	insist(l.cmd.Start())
 	go func() {
 		defer close(l.ended)
 		_ = l.cmd.Wait()
@@ -46,14 +46,14 @@ func beginHung(t *testing.T, programs map[string]string, args ...string) *hungLo
 
 // signal sends a signal, and returns how long it took until the program was gone where that is to come.
 func (l *hungLoop) signal(sig syscall.Signal) time.Time {
-	must(l.cmd.Process.Signal(sig))
+	insist(l.cmd.Process.Signal(sig))
 	return time.Now()
 }
 
 // hangingGit is a git that hangs once an agent has made the file hang, and makes the file hangs then.
 func hangingGit() map[string]string {
 	realGit, err := exec.LookPath("git")
-	must(err)
+	insist(err)
 	return map[string]string{"git": "#!/bin/sh\ncase \"$*\" in *write-tree*) [ -e hang ] && { >hangs; exec sleep 3600; };; esac\nexec " + realGit + " \"$@\"\n"}
 }
 
@@ -61,7 +61,7 @@ func hangingGit() map[string]string {
 func TestACancelEndsALoopThatHangs(t *testing.T) {
 	t.Parallel()
 	agent, err := exec.LookPath("fake-agent")
-	must(err)
+	insist(err)
 	l := beginHung(t, hangingGit(), agent, "--backend-arg", "say=x", "--backend-arg", "touch=hang")
 	proctest.Until(t, "it hangs", func() bool {
 		_, err := os.Stat(filepath.Join(l.dir, "hangs"))
@@ -78,7 +78,7 @@ func TestACancelEndsALoopThatHangs(t *testing.T) {
 // A signal ends a loop that hangs, and a second one doesn't wait. Nothing is left running, and the loop goes on.
 func TestSignalsEndALoopThatHangs(t *testing.T) {
 	agent, err := exec.LookPath("fake-agent")
-	must(err)
+	insist(err)
 	stopReaper := func(l *hungLoop) {
 		var reaper int
 		proctest.Until(t, "there is a reaper", func() bool {
@@ -90,7 +90,7 @@ func TestSignalsEndALoopThatHangs(t *testing.T) {
 			}
 			return reaper != 0
 		})
-		must(syscall.Kill(reaper, syscall.SIGSTOP))
+		insist(syscall.Kill(reaper, syscall.SIGSTOP))
 	}
 	hangingGit := hangingGit()
 	for _, tt := range []struct {
@@ -138,7 +138,7 @@ func TestSignalsEndALoopThatHangs(t *testing.T) {
 				if said := l.text.String(); tt.isHung && !strings.Contains(said, words) {
 					t.Errorf("it says %s", said)
 				}
-				must(os.RemoveAll(filepath.Join(l.bin, "git"))) // nothing hangs any more
+				insist(os.RemoveAll(filepath.Join(l.bin, "git"))) // nothing hangs any more
 				l.says("ralph-lsp", "resume", "--detach")
 				l.says("ralph-lsp", "cancel")
 				proctest.CheckNone(t, deadline, l.mark)

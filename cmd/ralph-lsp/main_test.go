@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
@@ -32,7 +33,7 @@ type withHome struct{ *testing.M }
 func (m withHome) Run() int {
 	proctest.HeedSignals()
 	remove, err := testhome.Use()
-	must(err)
+	insist(err)
 	defer remove()
 	return m.M.Run()
 }
@@ -50,27 +51,27 @@ func fakeAgent() {
 			if err == nil {
 				err = appendFile(rest, string(prompt))
 			}
-			must(err)
+			insist(err)
 		case "count": // append a letter to a file; at the second time, promise (a third short run would be paced)
-			must(appendFile(rest, "x"))
+			insist(appendFile(rest, "x"))
 			runs, err := os.ReadFile(rest)
-			must(err)
+			insist(err)
 			if len(runs) >= 2 {
 				fmt.Println("<promise>DONE</promise>")
 			}
 		case "hang": // say so in a file, then work for ever
-			must(appendFile(rest, "here"))
+			insist(appendFile(rest, "here"))
 			fmt.Println("working")
 			time.Sleep(time.Hour)
 		case "write": // NAME=TEXT
 			name, text, _ := strings.Cut(rest, "=")
-			must(os.WriteFile(name, []byte(text+"\n"), 0o600))
+			insist(os.WriteFile(name, []byte(text+"\n"), 0o600))
 		case "rotate": // give a file another name, once
 			_ = os.Rename(rest, rest+".1")
 		case "hide": // remove a file
-			must(os.Remove(rest))
+			insist(os.Remove(rest))
 		case "touch": // make a file
-			must(appendFile(rest, ""))
+			insist(appendFile(rest, ""))
 		case "wait": // until a file is there
 			for begun := time.Now(); time.Since(begun) < proctest.Patience; proctest.Pause(begun) {
 				if _, err := os.Stat(rest); err == nil {
@@ -106,7 +107,7 @@ func cmpError(first, second error) error {
 	return second
 }
 
-func must(err error) {
+func insist(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fake-agent:", err)
 		os.Exit(4)
@@ -120,17 +121,11 @@ func TestCommandLine(t *testing.T) {
 		t.Fatalf("no scripts in testdata/cli (%v)", err)
 	}
 	agent, err := exec.LookPath("fake-agent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	program, err := exec.LookPath("ralph-lsp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	testdata, err := filepath.Abs("../../testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/cli",
 		RequireExplicitExec: true,

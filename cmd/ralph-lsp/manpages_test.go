@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra/doc"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // TestManPages writes the pages of a release into MAN_PAGES. It is a test because a command of the
@@ -16,9 +18,7 @@ func TestManPages(t *testing.T) {
 	root := newRoot()
 	addCommands(root)
 	root.DisableAutoGenTag = true
-	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "ralph-lsp", Manual: "ralph-lsp"}, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "ralph-lsp", Manual: "ralph-lsp"}, dir))
 	for _, page := range []string{"ralph-lsp", "ralph-lsp-run", "ralph-lsp-history-show"} {
 		if _, err := os.Stat(filepath.Join(dir, page+".1")); err != nil {
 			t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestUTF8Locale(t *testing.T) {
@@ -36,13 +37,9 @@ func TestUTF8Locale(t *testing.T) {
 // and in a pipe; what is for programs stays as it is.
 func TestMarksAreASCIIWithoutUTF8(t *testing.T) {
 	agent, err := exec.LookPath("fake-agent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ralph, err := exec.LookPath("ralph-lsp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("PI_CODING_AGENT_DIR", t.TempDir())

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -25,9 +26,7 @@ type modelClient struct {
 
 func (c *modelClient) says(format string, args ...any) {
 	c.t.Helper()
-	if _, err := fmt.Fprintf(c.in, format+"\n", args...); err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, must.Err(fmt.Fprintf(c.in, format+"\n", args...)))
 }
 
 // hears is the next line.
@@ -54,15 +53,15 @@ func TestAModelsServerSweeps(t *testing.T) {
 	bin := t.TempDir()
 	_, works, _ := strings.Cut(stubborn, "\n") // it is spoken to as long as it works
 	script := "#!/bin/sh\n[ \"$1\" != --version ] || exec echo 9.9.9\nexport " + ofAgent + "\n" + works
-	must(os.WriteFile(filepath.Join(bin, "claude"), []byte(script), 0o700))
+	insist(os.WriteFile(filepath.Join(bin, "claude"), []byte(script), 0o700))
 	r.cmd = exec.Command("ralph-lsp", "mcp", "-C", r.folder)
 	r.cmd.Env = append(os.Environ(), r.mark, "PATH="+bin+":"+os.Getenv("PATH"))
 	r.cmd.Stderr = &r.out
 	in, err := r.cmd.StdinPipe()
-	must(err)
+	insist(err)
 	from, err := r.cmd.StdoutPipe()
-	must(err)
-	must(r.cmd.Start())
+	insist(err)
+	insist(r.cmd.Start())
 	c := &modelClient{r, in, bufio.NewScanner(from)}
 	const hello = `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"c","version":"1"}}`
 	c.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":%s}`, hello)
@@ -79,17 +78,17 @@ func TestAModelsServerSweeps(t *testing.T) {
 	pids := r.pids()
 	file := filepath.Join(r.folder, filepath.FromSlash(loopstate.Name))
 	before, err := os.ReadFile(file)
-	must(err)
+	insist(err)
 	write(t, file, "no state file")
 	if said := c.status(); !strings.Contains(said, "): 1/50 · working") {
 		t.Errorf("it is told as %s", said)
 	}
 	write(t, file, string(before))
 	for _, name := range []string{"keeper", "reaper"} {
-		must(syscall.Kill(pids[name], syscall.SIGKILL))
+		insist(syscall.Kill(pids[name], syscall.SIGKILL))
 	}
 	proctest.CheckNone(t, deadline, ofAgent)
 	proctest.Until(t, "it is told as interrupted", func() bool { return strings.Contains(c.status(), "interrupted") })
-	must(in.Close())
+	insist(in.Close())
 	r.isNone()
 }

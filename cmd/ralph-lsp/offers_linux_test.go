@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // promisingClaude writes down how it was called, and says that it is done.
@@ -28,9 +30,7 @@ func inProject(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	bin := t.TempDir()
 	for file, text := range map[string]string{filepath.Join(bin, "claude"): promisingClaude, "Makefile": "test:\n\t@echo ok shop 0.01s\n"} {
-		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o700))
 	}
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
@@ -126,15 +126,9 @@ var resumes = regexp.MustCompile(`to let it ([^:;]+)[^;]*: (ralph-lsp resume [^;
 func TestALoopThatWasRefusedNamesTheCommandThatPermits(t *testing.T) {
 	inProject(t)
 	claude, err := exec.LookPath("claude")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(claude, []byte(refusedClaude), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir("my shop", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(claude, []byte(refusedClaude), 0o700))
+	must.OK(t, os.Mkdir("my shop", 0o700))
 	run := exec.Command("ralph-lsp", "run", "-C", "my shop", "--backend", "claude", "--backend-arg", "--append-system-prompt", "--backend-arg", "Be brief.", "--completion-promise", "DONE", "Mend it")
 	out, err := run.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "the agent was refused permission (refused: Bash make test)") {
@@ -145,9 +139,7 @@ func TestALoopThatWasRefusedNamesTheCommandThatPermits(t *testing.T) {
 		lines[m[1]] = m[2]
 	}
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	in := "ralph-lsp resume -C '" + filepath.Join(here, "my shop") + "' "
 	if got, want := lines["ask you before it runs a command"], in+"--permissions ask"; got != want {
 		t.Errorf("to be asked: %q, want %q", got, want)

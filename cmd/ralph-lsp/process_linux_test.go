@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -46,9 +47,7 @@ func runInTerminal(t *testing.T, agent string, flags ...string) *terminalRun {
 	r.cmd = exec.Command("ralph-lsp", append(args, "Do it")...)
 	r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = append(os.Environ(), r.mark), &r.out, &r.out
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.cmd.Start())
 	t.Cleanup(func() { proctest.Kill(t, r.mark) })
 	return r
 }
@@ -159,18 +158,14 @@ func TestAStoppedWindow(t *testing.T) {
 i=0; while test $i -lt 20000; do echo "line $i of what it says, which is long enough to fill what is between them"; i=$((i+1)); done
 touch said; echo "<promise>DONE</promise>"`, "--completion-promise", "DONE")
 	r.awaitFile("begun")
-	if err := r.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.cmd.Process.Signal(syscall.SIGSTOP))
 	write(t, filepath.Join(r.folder, "go"), "")
 	r.awaitFile("said")
 	proctest.Until(t, "the loop is over", func() bool {
 		st, _ := loop.FolderStatus(r.folder)
 		return st.Owner == nil
 	})
-	if err := r.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.cmd.Process.Signal(syscall.SIGCONT))
 	if err := r.cmd.Wait(); err != nil || !strings.Contains(r.out.String(), "line 19999 of") || !strings.Contains(r.out.String(), "done: DONE after 1 iteration") {
 		t.Errorf("%v: %d bytes, which end with %q", err, r.out.Len(), r.out.String()[max(0, r.out.Len()-300):])
 	}
@@ -187,9 +182,7 @@ func TestJSONLosesNoText(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	proctest.Until(t, "all is said before anything is read", func() bool {
 		_, err := os.Stat("said")
 		return err == nil

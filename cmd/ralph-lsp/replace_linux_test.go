@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -18,9 +19,7 @@ func runsAt(t *testing.T, line string) *testTerminal {
 func inFolderWithAgent(t *testing.T) {
 	t.Helper()
 	agent, err := exec.LookPath("fake-agent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Chdir(t.TempDir())
 	t.Setenv("PI_CODING_AGENT_DIR", t.TempDir())
 	t.Setenv("AGENT", agent)

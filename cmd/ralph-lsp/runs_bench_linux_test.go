@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // said is what the agent of BenchmarkRuns says: runs that use no tool would be paced.
@@ -28,38 +30,36 @@ func BenchmarkRuns(b *testing.B) {
 	b.Setenv("XDG_CONFIG_HOME", "")
 	b.Setenv("XDG_STATE_HOME", "")
 	fifo, agent := filepath.Join(home, "began"), filepath.Join(home, "agent")
-	must := func(err error) {
-		if err != nil {
-			b.Fatal(err)
-		}
+	insist := func(err error) {
+		must.OK(b, err)
 	}
-	must(os.WriteFile(filepath.Join(home, "said"), []byte(said), 0o600))
-	must(os.WriteFile(agent, fmt.Appendf(nil, "#!/bin/sh\n[ -p %q ] && : >%q\ncat %q\n", fifo, fifo, filepath.Join(home, "said")), 0o700))
-	must(os.MkdirAll(filepath.Join(home, ".config", "ralph-lsp"), 0o700))
-	must(os.WriteFile(filepath.Join(home, ".config", "ralph-lsp", "config.toml"), fmt.Appendf(nil, "[backends.mine]\ncommand = %q\noutput = \"pi-stream-json\"\n[notify]\nkeep_awake = false\n", agent), 0o600))
-	must(os.WriteFile(filepath.Join(folder, "file"), []byte("1\n"), 0o600))
+	insist(os.WriteFile(filepath.Join(home, "said"), []byte(said), 0o600))
+	insist(os.WriteFile(agent, fmt.Appendf(nil, "#!/bin/sh\n[ -p %q ] && : >%q\ncat %q\n", fifo, fifo, filepath.Join(home, "said")), 0o700))
+	insist(os.MkdirAll(filepath.Join(home, ".config", "ralph-lsp"), 0o700))
+	insist(os.WriteFile(filepath.Join(home, ".config", "ralph-lsp", "config.toml"), fmt.Appendf(nil, "[backends.mine]\ncommand = %q\noutput = \"pi-stream-json\"\n[notify]\nkeep_awake = false\n", agent), 0o600))
+	insist(os.WriteFile(filepath.Join(folder, "file"), []byte("1\n"), 0o600))
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"}} {
-		must((&exec.Cmd{Path: found(b, "git"), Args: append([]string{"git"}, args...), Dir: folder}).Run())
+		insist((&exec.Cmd{Path: found(b, "git"), Args: append([]string{"git"}, args...), Dir: folder}).Run())
 	}
 	loop := func(runs string) *exec.Cmd {
 		cmd := exec.Command(program, "run", "x", "--backend", "mine", "--max-iterations", runs, "--max-unchanged-iterations", "0", "--output", "quiet")
 		cmd.Dir = folder
 		return cmd
 	}
-	must(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) // a loop's own process may outlive its window for a moment
+	insist(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) // a loop's own process may outlive its window for a moment
 	work := func(cmd *exec.Cmd) time.Duration {
 		before := ofChildren()
 		_ = cmd.Run() // a loop that ends at a limit fails
 		return ofChildren() - before
 	}
 	begin := func(cmd *exec.Cmd) time.Duration {
-		must(exec.Command("mkfifo", fifo).Run())
+		insist(exec.Command("mkfifo", fifo).Run())
 		defer os.Remove(fifo)
 		start := time.Now()
-		must(cmd.Start())
+		insist(cmd.Start())
 		file, err := os.Open(fifo) // waits for who writes
 		took := time.Since(start)
-		must(err)
+		insist(err)
 		file.Close()
 		_ = cmd.Wait()
 		return took

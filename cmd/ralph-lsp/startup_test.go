@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 const hello = `package main
@@ -54,9 +55,7 @@ func BenchmarkReaper(b *testing.B) {
 	program, peer := buildBoth(b)
 	life := func(cmd *exec.Cmd) time.Duration {
 		began := time.Now()
-		if err := cmd.Run(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, cmd.Run())
 		return time.Since(began)
 	}
 	for b.Loop() {
@@ -87,9 +86,7 @@ func buildBoth(b *testing.B) (program, peer string) {
 	b.Helper()
 	dir := b.TempDir()
 	source := filepath.Join(dir, "hello.go")
-	if err := os.WriteFile(source, []byte(hello), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, os.WriteFile(source, []byte(hello), 0o600))
 	program, peer = filepath.Join(dir, "ralph-lsp"), filepath.Join(dir, "hello")
 	build(b, program, ".")
 	build(b, peer, source)
@@ -102,17 +99,11 @@ func answerTime(b *testing.B, program, answer string, look func(pid int)) time.D
 	b.Helper()
 	cmd := exec.Command(program)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, cmd.Start())
 	// A program that doesn't read may be gone already.
 	_, _ = in.Write(lsptest.Frame(initialize))
 	got := make([]byte, len(answer))
@@ -141,9 +132,7 @@ func residentBytes(b *testing.B, pid int) int {
 	for lines.Scan() {
 		if value, ok := strings.CutPrefix(lines.Text(), "VmRSS:"); ok {
 			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			return kib << 10
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Ctrl-Z gives the terminal back to the shell as it was; fg goes on with the
 // live line, bg without one.
 func TestCtrlZ(t *testing.T) {
 	agent, err := exec.LookPath("fake-agent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Chdir(t.TempDir())
 	t.Setenv("PI_CODING_AGENT_DIR", t.TempDir())
 	write(t, "script.sh", `set -m
@@ -67,9 +67,7 @@ func newTestTerminal(t *testing.T, cmd *exec.Cmd) *testTerminal {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	err := cmd.Start()
 	theirs.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	term := &testTerminal{t: t, ours: ours, more: make(chan struct{}, 1)}
 	go term.read()
 	t.Cleanup(func() {
@@ -87,9 +85,7 @@ func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	if err == nil {
 		err = pty.Setsize(ours, &pty.Winsize{Rows: 24, Cols: 80})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return ours, theirs
 }
 
@@ -111,9 +107,7 @@ func (term *testTerminal) read() {
 
 func (term *testTerminal) types(keys string) {
 	term.t.Helper()
-	if _, err := term.ours.WriteString(keys); err != nil {
-		term.t.Fatal(err)
-	}
+	must.OK(term.t, must.Err(term.ours.WriteString(keys)))
 }
 
 // await waits for a text, and returns what came before it.

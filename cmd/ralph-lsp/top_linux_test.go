@@ -13,7 +13,7 @@ import (
 // and the loop goes on.
 func TestTop(t *testing.T) {
 	agent, err := exec.LookPath("fake-agent")
-	must(err)
+	insist(err)
 	t.Chdir(t.TempDir())
 	t.Setenv("PI_CODING_AGENT_DIR", t.TempDir())
 	write(t, "script.sh", `ralph-lsp run --detach --max-iterations 3 --backend "`+agent+`" --backend-arg say=ready --backend-arg hang=started Do it
@@ -34,9 +34,9 @@ ralph-lsp cancel
 	term.types("leave it alone\r")
 	term.await("the next run is told")
 	state, err := os.ReadFile(".pi/ralph-loop.local.md")
-	must(err)
+	insist(err)
 	write(t, ".pi/changed", strings.Replace(string(state), "max_iterations: 3", "max_iterations: 9", 1))
-	must(os.Rename(".pi/changed", ".pi/ralph-loop.local.md")) // while half of it is there no loop is
+	insist(os.Rename(".pi/changed", ".pi/ralph-loop.local.md")) // while half of it is there no loop is
 	term.await("a: deny, once")
 	term.types("a")
 	term.await("> Keep the Limits")
@@ -49,10 +49,10 @@ ralph-lsp cancel
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		term.await("Ralph 1/3")
 		text, err := os.ReadFile("pid")
-		must(err)
+		insist(err)
 		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		must(err)
-		must(syscall.Kill(pid, sig))
+		insist(err)
+		insist(syscall.Kill(pid, sig))
 		if sig == syscall.SIGTERM {
 			term.await(givenBack)
 			term.await("<left 0>")

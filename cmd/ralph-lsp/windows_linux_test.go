@@ -28,17 +28,17 @@ func (r *terminalRun) looksOn(args ...string) *onlooker {
 	r.t.Helper()
 	w := &onlooker{t: r.t, out: filepath.Join(r.t.TempDir(), "out")}
 	file, err := os.Create(w.out)
-	must(err)
+	insist(err)
 	defer file.Close()
 	w.cmd = exec.Command("ralph-lsp", append(args, "-C", r.folder)...)
 	w.cmd.Env, w.cmd.Stdout, w.cmd.Stderr = append(os.Environ(), r.mark), file, file
-	must(w.cmd.Start())
+	insist(w.cmd.Start())
 	return w
 }
 
 func (w *onlooker) said() string {
 	text, err := os.ReadFile(w.out)
-	must(err)
+	insist(err)
 	return string(text)
 }
 
@@ -71,12 +71,12 @@ i=0; while [ $i -lt 3000 ]; do echo "line $i of some length, so that a pipe is f
 		w.awaits(`"phase":"begin"`)
 	}
 	stopped := watchers[2]
-	must(stopped.cmd.Process.Signal(syscall.SIGSTOP))
+	insist(stopped.cmd.Process.Signal(syscall.SIGSTOP))
 	write(t, filepath.Join(r.folder, "go"), "")
 	if err := r.cmd.Wait(); r.cmd.ProcessState.ExitCode() != 2 {
 		t.Fatalf("the loop ended by %v\n%s", err, r.out.String())
 	}
-	must(stopped.cmd.Process.Signal(syscall.SIGCONT))
+	insist(stopped.cmd.Process.Signal(syscall.SIGCONT))
 	want := told(r.out.String())
 	for i, w := range watchers {
 		_ = w.cmd.Wait()
@@ -117,7 +117,7 @@ func TestAnOnlookerSweeps(t *testing.T) {
 	w := r.watch("console")
 	w.awaits("working")
 	for _, name := range []string{"keeper", "reaper"} {
-		must(syscall.Kill(pids[name], syscall.SIGKILL))
+		insist(syscall.Kill(pids[name], syscall.SIGKILL))
 	}
 	_ = w.cmd.Wait()
 	if said := w.said(); !strings.Contains(said, "gone in iteration 1, it was killed") || !strings.Contains(said, "interrupted after 1 iteration") {
@@ -155,7 +155,7 @@ func TestALoopThatIsTakenEndsWithItsTerminal(t *testing.T) {
 	r.pids()
 	status := func() string {
 		out, err := exec.Command("ralph-lsp", "status", "-C", r.folder).Output()
-		must(err)
+		insist(err)
 		return string(out)
 	}
 	if now := status(); !strings.Contains(now, "alone") {
@@ -166,7 +166,7 @@ func TestALoopThatIsTakenEndsWithItsTerminal(t *testing.T) {
 	if now := status(); strings.Contains(now, "alone") {
 		t.Errorf("taken: %s", now)
 	}
-	must(w.cmd.Process.Signal(syscall.SIGHUP))
+	insist(w.cmd.Process.Signal(syscall.SIGHUP))
 	_ = w.cmd.Wait()
 	proctest.CheckNone(t, deadline, r.mark)
 	if now := status(); !strings.Contains(now, "interrupted at 1") {
@@ -178,7 +178,7 @@ func TestALoopThatIsTakenEndsWithItsTerminal(t *testing.T) {
 // goes from the other windows.
 func TestAnAgentIsAnsweredWhereItsLoopIsAttached(t *testing.T) {
 	inFolderWithClaude(t)
-	must(exec.Command("sh", "-c", strings.Replace(runsAsking, " run ", " run --detach ", 1)).Run())
+	insist(exec.Command("sh", "-c", strings.Replace(runsAsking, " run ", " run --detach ", 1)).Run())
 	t.Cleanup(func() { _ = exec.Command("ralph-lsp", "cancel").Run() }) // where it isn't answered
 	runsAt(t, "ralph-lsp watch --output console").await("nobody looks at this loop")
 	term, other := runsAt(t, "ralph-lsp attach --output console"), runsAt(t, "ralph-lsp attach --output console")

@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // In a narrow terminal lines break between words.
 func TestLinesBreakBetweenWords(t *testing.T) {
 	inFolderWithAgent(t)
-	if err := os.WriteFile("ralph.toml", []byte("[hats.a]\ninstructions = \"Do what has to be done here, and tell the next one what comes then\"\n[verify]\ncommand = \"true\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile("ralph.toml", []byte("[hats.a]\ninstructions = \"Do what has to be done here, and tell the next one what comes then\"\n[verify]\ncommand = \"true\"\n"), 0o600))
 	for _, command := range []string{
 		"ralph-lsp status",
 		`ralph-lsp run --backend "$AGENT" --dry-run A task that says in many words what has to be done here`,

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -59,12 +60,8 @@ func dialACP(t *testing.T, home, dir string) *acpClient {
 		t.Fatal(err)
 	}
 	out, err := c.program.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.program.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, c.program.Start())
 	t.Cleanup(func() { _ = c.in.Close(); _ = c.program.Wait(); proctest.CheckNone(t, goneWithin, c.mark) })
 	go func() {
 		defer close(c.heard)
@@ -89,9 +86,7 @@ func dialACP(t *testing.T, home, dir string) *acpClient {
 
 func (c *acpClient) ask(id int, method, params string) {
 	c.t.Helper()
-	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params); err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, must.Err(fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params)))
 }
 
 func (c *acpClient) prompt(id int, text string) {
@@ -151,9 +146,7 @@ func TestALoopOverACPGoesOnAlone(t *testing.T) {
 	c.prompt(2, "Work "+endless+" --on-close keep")
 	c.until("a tool call", func(m acpMessage) bool { return m.Params.Update.SessionUpdate == "tool_call" })
 	_ = c.in.Close()
-	if err := c.program.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.program.Wait())
 	next := again(t, c)
 	next.ask(2, "session/list", fmt.Sprintf(`{"cwd":%q}`, c.dir))
 	next.until("the list", func(m acpMessage) bool {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -20,13 +21,9 @@ import (
 func acpx(t *testing.T, prompt string) *exec.Cmd {
 	t.Helper()
 	dir, err := agents.CacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	set, err := agents.Install(context.Background(), dir, os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	home := t.TempDir()
 	mark := "ACPX_TEST=" + home
 	cmd := exec.Command(filepath.Join(set.BinDir(agents.ACPX), "acpx"), "--agent", ralph+" acp", "--approve-all", "exec", prompt)
@@ -60,19 +57,13 @@ func TestACPXDies(t *testing.T) {
 			var said strings.Builder
 			cmd.Stderr = &said
 			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
+			must.OK(t, cmd.Start())
 			for lines := bufio.NewScanner(out); lines.Scan() && !strings.Contains(lines.Text(), "[tool]"); {
 				t.Log(lines.Text())
 			}
 			_, ran := os.Stat(filepath.Join(cmd.Dir, "agent.pid"))
-			if err := cmd.Process.Signal(by); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmd.Process.Signal(by))
 			_ = cmd.Wait()
 			if ran != nil {
 				t.Errorf("no agent ran: %v\n%s", ran, said.String())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -35,9 +36,7 @@ func runERT(t *testing.T, client string) {
 
 func TestProtocolLibrary(t *testing.T) {
 	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	library := []string{"PROTOCOL_LIBRARY=" + protocolLibrary(t)}
 	out := drive(t, library, node, "--test-reporter=tap", "node/plain.test.mjs")
 	demand(t, out, `\n# pass [1-9]\d*\n# fail 0\n`)
@@ -46,13 +45,9 @@ func TestProtocolLibrary(t *testing.T) {
 // The public client of the Model Context Protocol reads all that it is told by the protocol's schema.
 func TestMCPClient(t *testing.T) {
 	dir, err := agents.CacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	set, err := agents.Install(t.Context(), dir, os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	client := filepath.Join(filepath.Dir(set.BinDir(agents.MCPClient)), filepath.FromSlash(agents.MCPClient.Package))
 	out := drive(t, []string{"MCP_CLIENT=" + client}, filepath.Join(set.NodeBinDir(), "node"), "--test-reporter=tap", "node/mcp.test.mjs")
 	demand(t, out, `\n# pass 10\n# fail 0\n`)

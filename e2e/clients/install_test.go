@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 const installTimeout = 20 * time.Minute
@@ -35,9 +36,7 @@ func emacs(t *testing.T) string {
 		}
 	}
 	path, err := exec.LookPath("emacs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return path
 }
 
@@ -125,9 +124,7 @@ func protocolLibrary(t *testing.T) string {
 		return dir
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".installing-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer os.RemoveAll(tmp) // nothing is left there when all went well
 	ctx, cancel := context.WithTimeout(t.Context(), installTimeout)
 	defer cancel()
@@ -137,9 +134,7 @@ func protocolLibrary(t *testing.T) string {
 	if out, err := npm.CombinedOutput(); err != nil {
 		t.Fatalf("installing %s with npm: %v\n%s", protocolPackage, err, out)
 	}
-	if err := os.Rename(tmp, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(tmp, dir))
 	return dir
 }
 
@@ -148,13 +143,9 @@ func protocolLibrary(t *testing.T) string {
 func cacheDir(t *testing.T) string {
 	t.Helper()
 	beside, err := agents.CacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := filepath.Join(filepath.Dir(beside), "clients")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(dir, 0o755))
 	return dir
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // recipe returns the code blocks of a language below a heading of docs/EDITORS.md,
@@ -14,9 +16,7 @@ import (
 func recipe(t *testing.T, heading, language string) []string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "EDITORS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, section, found := strings.Cut(string(page), "\n"+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n#")
 	var blocks []string

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Tab completes loops, iterations and the values of flags in real shells, and says
@@ -15,9 +17,7 @@ func TestShellCompletion(t *testing.T) {
 	install(t, "fish", "fish")
 	const bashCompletion = "/usr/share/bash-completion/bash_completion"
 	if _, err := exec.Command("test", "-e", bashCompletion).Output(); err != nil {
-		if err := aptInstall(t, "bash-completion"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, aptInstall(t, "bash-completion"))
 	}
 	home, dir := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "PROMPT.md"), "Make all tests pass.\n")

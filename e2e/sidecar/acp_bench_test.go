@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // BenchmarkACP compares the time from an agent's write to what a client of the Agent Client Protocol
@@ -33,16 +35,10 @@ func acpLatencies(b *testing.B) (took []time.Duration, peak int) {
 	cmd := exec.Command(sidecar, "acp")
 	cmd.Dir, cmd.Env = b.TempDir(), append(os.Environ(), roleEnv+"=slowly")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
+	must.OK(b, cmd.Start())
 	defer func() { _ = in.Close(); _ = cmd.Wait() }()
 	fmt.Fprintf(in, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`+"\n")
 	fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+"\n", cmd.Dir)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // rounds is how often what is compared is measured in turn; the median of the
@@ -72,16 +73,12 @@ func floodInto(b *testing.B, agent, what string) took {
 	cmd.Stdout = struct{ io.Writer }{io.Discard} // no file: os/exec makes a pipe and reads it
 	if what == "file" {
 		out, err := os.Create(filepath.Join(dir, "out"))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		defer os.Remove(out.Name())
 		defer out.Close()
 		cmd.Stdout = out
 	}
-	if err := cmd.Run(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, cmd.Run())
 	return floodTook(b, dir)
 }
 
@@ -132,12 +129,8 @@ func bareLatencies(b *testing.B) []time.Duration {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleEnv+"=slowly")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
+	must.OK(b, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	var took []time.Duration
@@ -181,9 +174,7 @@ func BenchmarkHundredLoops(b *testing.B) {
 func cpuTime(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])

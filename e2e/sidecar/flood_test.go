@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -40,9 +41,7 @@ func floods(t testing.TB) map[string]string {
 	}
 	t.Setenv(floodEnv, strconv.Itoa(size))
 	asPi, err := filepath.Abs(filepath.Join("testdata", "flood.mjs"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return map[string]string{"as pi": asPi, "as a pipe takes it": os.Args[0]}
 }
 
@@ -113,9 +112,7 @@ func floodTook(t testing.TB, dir string) (told took) {
 		var errs [2]error
 		told.wall, errs[0] = time.ParseDuration(wall)
 		told.processor, errs[1] = time.ParseDuration(processor)
-		if err := errors.Join(errs[:]...); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(errs[:]...))
 		return told
 	}
 	t.Fatal("the flood doesn't end")

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -71,9 +72,7 @@ func (k *kept) await(t *testing.T, all ...string) {
 
 func (k *kept) status(t *testing.T) string {
 	out, err := exec.Command(sidecar, "status", "--json", "-C", k.dir).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(out)
 }
 
@@ -151,9 +150,7 @@ func TestTheProgramIsReplacedBelowAKeeper(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(program, own, 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	say := func(program string, args ...string) {
 		t.Helper()
 		cmd := exec.Command(program, append(args, "-C", dir)...)
@@ -176,9 +173,7 @@ func TestTheProgramIsReplacedBelowAKeeper(t *testing.T) {
 	}
 	say(program, "run", "work", "--detach", "--backend", os.Args[0], "--backend-output", "pi-stream-json", "--completion-promise", "DONE")
 	until(`"iteration":1`)
-	if err := errors.Join(os.WriteFile(program+".new", []byte("#!/bin/false\n"), 0o700), os.Rename(program+".new", program)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.WriteFile(program+".new", []byte("#!/bin/false\n"), 0o700), os.Rename(program+".new", program)))
 	for _, p := range k.find("reaper") {
 		syscall.Kill(p.PID, syscall.SIGKILL)
 	}

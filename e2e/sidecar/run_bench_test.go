@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // BenchmarkRun compares what run takes, in each style, for an agent that prints
@@ -28,9 +30,7 @@ func BenchmarkRun(b *testing.B) {
 		path := filepath.Join(b.TempDir(), "recording")
 		recording.make(b, path)
 		agent := filepath.Join(b.TempDir(), "agent")
-		if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec cat '"+path+"'\n"), 0o700); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, os.WriteFile(agent, []byte("#!/bin/sh\nexec cat '"+path+"'\n"), 0o700))
 		for _, style := range recording.styles {
 			b.Run(recording.name+"/"+style, func(b *testing.B) {
 				for b.Loop() {
@@ -76,15 +76,11 @@ func spent(b *testing.B, args ...string) cost {
 func recordFlood(b *testing.B, path string) {
 	b.Helper()
 	out, err := os.Create(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	defer out.Close()
 	cmd := exec.Command(floods(b)["as pi"])
 	cmd.Dir, cmd.Stdout = b.TempDir(), out
-	if err := cmd.Run(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, cmd.Run())
 }
 
 // recordMessages makes a recording of short messages, each in one event and a
@@ -92,9 +88,7 @@ func recordFlood(b *testing.B, path string) {
 func recordMessages(b *testing.B, path string) {
 	b.Helper()
 	out, err := os.Create(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	defer out.Close()
 	w := bufio.NewWriter(out)
 	defer w.Flush()

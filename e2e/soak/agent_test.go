@@ -64,12 +64,12 @@ func agent() {
 	begun := time.Now()
 	folder := os.Getenv(folderVar)
 	n, err := strconv.Atoi(os.Getenv("RALPH_ITERATION"))
-	must(err)
+	insist(err)
 	prompt, err := io.ReadAll(os.Stdin)
-	must(err)
+	insist(err)
 	for _, word := range strings.Fields(string(prompt)) {
 		if strings.HasPrefix(word, "steered-") {
-			must(add(filepath.Join(folder, heardName), []byte(word+"\n")))
+			insist(add(filepath.Join(folder, heardName), []byte(word+"\n")))
 		}
 	}
 	calls := 1
@@ -77,40 +77,40 @@ func agent() {
 	case does == doesChange:
 		change(n)
 		if _, err := os.Stat(".git"); err == nil && n%5000 == 450 { // between what is measured
-			must(exec.Command("git", "gc", "--quiet", "--prune=now").Run())
+			insist(exec.Command("git", "gc", "--quiet", "--prune=now").Run())
 		}
 	case does == doesTask:
 		plan, err := os.ReadFile(planName)
-		must(err)
+		insist(err)
 		change(n)
-		must(os.WriteFile(planName, []byte(strings.Replace(string(plan), "[ ]", "[x]", 1)), 0o600))
+		insist(os.WriteFile(planName, []byte(strings.Replace(string(plan), "[ ]", "[x]", 1)), 0o600))
 	case does == doesCalls && n == 2:
 		calls = manyCalls
 	case does == doesFiles && n == 2:
 		for i := range manyFiles {
-			must(os.MkdirAll(strconv.Itoa(i/1000), 0o700))
-			must(os.WriteFile(filepath.Join(strconv.Itoa(i/1000), strconv.Itoa(i)), fmt.Appendln(nil, "file", i), 0o600))
+			insist(os.MkdirAll(strconv.Itoa(i/1000), 0o700))
+			insist(os.WriteFile(filepath.Join(strconv.Itoa(i/1000), strconv.Itoa(i)), fmt.Appendln(nil, "file", i), 0o600))
 		}
 	}
 	due, err := os.ReadFile(filepath.Join(folder, dueName))
-	must(err)
+	insist(err)
 	if slices.Contains(strings.Fields(string(due)), strconv.Itoa(n)) {
 		line, err := json.Marshal(sampleOf(folder, n))
-		must(err)
-		must(add(filepath.Join(folder, samplesName), append(line, '\n')))
+		insist(err)
+		insist(add(filepath.Join(folder, samplesName), append(line, '\n')))
 	}
 	out := bufio.NewWriter(os.Stdout)
 	for i := range calls {
 		fmt.Fprintf(out, uses, i)
 	}
 	fmt.Fprintf(out, ends, "done with "+strconv.Itoa(n))
-	must(out.Flush())
+	insist(out.Flush())
 	line := fmt.Appendln(nil, n, begun.UnixNano(), time.Now().UnixNano(), statOf(os.Getppid()).parent)
-	must(add(filepath.Join(folder, logName), line))
+	insist(add(filepath.Join(folder, logName), line))
 }
 
 func change(n int) {
-	must(os.WriteFile(fileName(n), fmt.Appendln(nil, "written in iteration", n), 0o600))
+	insist(os.WriteFile(fileName(n), fmt.Appendln(nil, "written in iteration", n), 0o600))
 }
 
 // sample is what a night has cost until an iteration.
@@ -138,7 +138,7 @@ func sampleOf(folder string, n int) sample {
 		s.Memory += ownMemory(pid)
 	}
 	said, err := os.ReadFile(filepath.Join(folder, gitsName))
-	must(err)
+	insist(err)
 	s.Gits = strings.Count("\n"+string(said), "\nversion ")
 	home, work := filepath.Join(folder, homeName), filepath.Join(folder, workName)
 	changes := filepath.Join(home, "ralph-lsp", "changes")
@@ -176,12 +176,12 @@ type stat struct {
 
 func statOf(pid int) (s stat) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	must(err)
+	insist(err)
 	_, rest, _ := strings.Cut(string(data), ") ")
 	words := strings.Fields(rest) // from the state on, the third
 	number := func(which int) int {
 		n, err := strconv.Atoi(words[which-3])
-		must(err)
+		insist(err)
 		return n
 	}
 	const tick = 10 // milliseconds, on all machines
@@ -193,10 +193,10 @@ func statOf(pid int) (s stat) {
 // ownMemory is what a process has in memory of no file, in bytes.
 func ownMemory(pid int) int {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	must(err)
+	insist(err)
 	_, rest, _ := strings.Cut(string(data), "RssAnon:")
 	n, err := strconv.Atoi(strings.Fields(rest)[0])
-	must(err)
+	insist(err)
 	return n << 10
 }
 
@@ -211,7 +211,7 @@ func add(path string, data []byte) error {
 	return file.Close()
 }
 
-func must(err error) {
+func insist(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(4)

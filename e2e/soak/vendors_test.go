@@ -53,19 +53,19 @@ func vendor() {
 	in := bufio.NewReader(os.Stdin)
 	if slices.Contains(os.Args, "--input-format") {
 		_, err := in.ReadString('\n') // it stays open, for answers
-		must(err)
+		insist(err)
 	} else {
 		_, err := io.ReadAll(in)
-		must(err)
+		insist(err)
 	}
 	folder := os.Getenv(folderVar)
 	n, err := strconv.Atoi(os.Getenv("RALPH_ITERATION"))
-	must(err)
+	insist(err)
 	log := filepath.Join(folder, logName)
 	said, err := os.ReadFile(log)
-	must(err)
+	insist(err)
 	does := deedOf(n, strings.Count("\n"+string(said), fmt.Sprintf("\n%d ", n)))
-	must(add(log, []byte(logLine(n, name, does))))
+	insist(add(log, []byte(logLine(n, name, does))))
 	speak := map[string]func(deed, int, *bufio.Reader){"claude": asClaude, "pi": asPi, "gemini": asGemini}[name]
 	speak(does, n, in)
 }
@@ -82,14 +82,14 @@ func act(does deed, n int) {
 			_, err = os.Stat(filepath.Join(os.Getenv(folderVar), pausedName))
 		}
 		filler, err := os.Create(filepath.Join(os.Getenv(folderVar), diskName, fillerName))
-		must(err)
+		insist(err)
 		for size := 1 << 20; size > 0; {
 			if _, err := filler.Write(make([]byte, size)); err != nil {
 				size /= 2 // up to the last byte
 			}
 		}
 	case finishes:
-		must(os.WriteFile(finishedName, nil, 0o600))
+		insist(os.WriteFile(finishedName, nil, 0o600))
 	default:
 		change(n)
 	}
@@ -97,9 +97,9 @@ func act(does deed, n int) {
 
 func say(value any) {
 	line, err := json.Marshal(value)
-	must(err)
+	insist(err)
 	_, err = fmt.Printf("%s\n", line)
-	must(err)
+	insist(err)
 }
 
 // object is one of JSON.
@@ -135,7 +135,7 @@ func asClaude(does deed, n int, in *bufio.Reader) {
 	case asks:
 		say(object{"type": "control_request", "request_id": "r", "request": object{"subtype": "can_use_tool", "tool_name": "Bash", "input": object{"command": "git push"}, "tool_use_id": "q"}})
 		_, err := in.ReadString('\n')
-		must(err)
+		insist(err)
 	case refused:
 		denials = []object{{"tool_name": "Bash", "tool_use_id": "t", "tool_input": object{"command": "rm -r build"}}}
 	}

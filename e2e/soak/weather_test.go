@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
@@ -139,13 +140,9 @@ func onASmallDisk(t *testing.T) {
 	if err == nil {
 		err = os.Mkdir(filepath.Join(dir, diskName), 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	program, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.Command("bwrap", "--dev-bind", "/", "/", "--size", strconv.Itoa(64<<20), "--tmpfs", filepath.Join(dir, diskName), "--die-with-parent", "--",
 		self, "-test.run", "^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), diskVar+"="+dir, programVar+"="+program)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -81,20 +82,14 @@ var scenes int
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	root, err := os.MkdirTemp(built, "Träger mit Leerraum ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	scenes++
 	s := &scene{T: t, dir: filepath.Join(root, "Ordner ü"), home: filepath.Join(root, "Zuhause")}
 	s.agent = fmt.Sprintf("agent %d %d.exe", os.Getpid(), scenes)
 	for _, dir := range []string{s.dir, s.home} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(dir, 0o700))
 	}
-	if err := os.Link(filepath.Join(built, "agent.exe"), filepath.Join(s.dir, s.agent)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Link(filepath.Join(built, "agent.exe"), filepath.Join(s.dir, s.agent)))
 	t.Cleanup(func() {
 		for _, pid := range s.alive() {
 			if p, err := os.FindProcess(pid); err == nil {
@@ -344,7 +339,5 @@ func kill(t *testing.T, pid int) {
 	if err == nil {
 		err = p.Kill()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestTheDemo(t *testing.T) {
@@ -138,9 +140,7 @@ func TestAnAgentThatIsABatchFile(t *testing.T) {
 	s := newScene(t)
 	const said = "two\nlines \"and\" 100% ü"
 	for name, text := range map[string]string{"shim.cmd": `@"%~dp0\` + s.agent + `" %*`, "other.cmd": "@echo off\r\n"} {
-		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text+"\r\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text+"\r\n"), 0o600))
 	}
 	args := []string{"run", "Tu es", "--output", "json", "--max-iterations", "1", "--completion-promise", "DONE", "--backend-arg", said}
 	s.start("ends", append(args, "--backend", `.\shim.cmd`)...).ends(0)
@@ -160,9 +160,7 @@ func TestAnAgentThatIsABatchFile(t *testing.T) {
 func TestAPipeThatIsClosed(t *testing.T) {
 	s := newScene(t)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := s.command("status", "--all")
 	r.Close()
 	cmd.Stdout = w

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -20,9 +21,7 @@ func tool(t *testing.T, script string) (said string) {
 	dir := t.TempDir()
 	said = filepath.Join(dir, "said")
 	for _, name := range []string{"systemd-inhibit", "caffeinate"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho $$ \"$@\" >>"+said+".new; mv "+said+".new "+said+"\n"+script+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho $$ \"$@\" >>"+said+".new; mv "+said+".new "+said+"\n"+script+"\n"), 0o700))
 	}
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	return said
@@ -59,9 +58,7 @@ func TestTheToolWorksBetweenHoldAndRelease(t *testing.T) {
 				t.Error("it is left")
 			}
 			k.Release()
-			if err := os.Remove(said); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Remove(said))
 			k.Hold()
 			pidIn(t, said)
 			k.Release()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // counts makes the test binary a loop that spends a dollar after the other, into a file.
@@ -133,12 +135,8 @@ func TestLimits(t *testing.T) {
 func TestADamagedFile(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"days":{}}`, `{"days":{"2026-11-25":-5},"loops":{}}`, `{"days":{"2026-11-25":"x"},"loops":{}}`} {
 		l, now := ledger(t), at("2026-11-25 12:00")
-		if err := os.MkdirAll(filepath.Dir(l.Path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(l.Path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(l.Path), 0o700))
+		must.OK(t, os.WriteFile(l.Path, []byte(text), 0o600))
 		_, err := l.Count("a", 1, now)
 		if err == nil || !strings.Contains(err.Error(), "mend the file, or remove it to count from 0 again") {
 			t.Errorf("%q: %v", text, err)
@@ -171,13 +169,9 @@ func TestTwoProcessesThatAreKilled(t *testing.T) {
 			program := exec.Command(os.Args[0])
 			program.Env = append(os.Environ(), counts+"="+l.Path, "BUDGET_TEST_LOOP="+id, fmt.Sprint("BUDGET_TEST_FROM=", last[id]))
 			out, err := program.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			program.Stderr = os.Stderr
-			if err := program.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, program.Start())
 			lives = append(lives, func() {
 				var usd float64
 				for range 20 {
@@ -203,9 +197,7 @@ func TestTwoProcessesThatAreKilled(t *testing.T) {
 	}
 	now := time.Now()
 	for id, usd := range last { // what it spent last it says when it goes on; it may have been counted
-		if _, err := l.Count(id, usd+1, now); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(l.Count(id, usd+1, now)))
 	}
 	if got, err := l.Spent(now); err != nil || got.Week != last["a"]+last["b"]+2 || last["a"] < 50 {
 		t.Errorf("%+v, %v, want the sum of %v", got, err, last)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -57,9 +58,7 @@ func isAway(kv string) bool { return strings.HasPrefix(kv, away+"=") }
 func begin(t *testing.T, mark uint64, dir string, env ...string) (r *reaper.Reaper, says *bufio.Scanner, hears *os.File) {
 	t.Helper()
 	r, err := reaper.Start(mark, 0, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(r.Close)
 	in, theirIn, _ := os.Pipe()
 	out, theirOut, _ := os.Pipe()
@@ -70,9 +69,7 @@ func begin(t *testing.T, mark uint64, dir string, env ...string) (r *reaper.Reap
 	self, _ := os.Executable()
 	command := reaper.Command{Path: self, Dir: dir, Args: []string{self}, Env: env}
 	command.Files[0], command.Files[1], command.Files[2] = in, theirOut, null
-	if _, err := r.Run(command); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(r.Run(command)))
 	in.Close()
 	theirOut.Close()
 	return r, bufio.NewScanner(out), theirIn
@@ -133,12 +130,8 @@ func TestWhoLowersItsMarkIsNoUser(t *testing.T) {
 	r, lines, hears := begin(t, reaper.NewMark(), "/", lowers+"=1", away+"=detached", waits+"=1", asks+"=trust")
 	lines.Scan()
 	pid, err := strconv.Atoi(lines.Text())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(r.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, syscall.Kill(r.PID, syscall.SIGKILL))
 	proctest.Until(t, "the reaper's end", r.Dead)
 	if above := reaper.Above(pid); above != 0 || reaper.MarkOf(pid) != 0 {
 		t.Fatalf("it is below %d, with the mark %d", above, reaper.MarkOf(pid))
@@ -161,9 +154,7 @@ func TestWhoIsGoneIsNoUser(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	if _, err := process.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(process.Wait()))
 	if err := Of(process.Pid).May(Answer); err == nil {
 		t.Error("it may answer")
 	}

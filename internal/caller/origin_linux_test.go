@@ -7,15 +7,14 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // What stands behind a command may be anything: a prompt, a key.
 func TestWhereARequestComesFrom(t *testing.T) {
 	in, theirs, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer theirs.Close()
 	cmd := exec.Command("cat")
 	cmd.Stdin, cmd.SysProcAttr = in, &syscall.SysProcAttr{Setsid: true}

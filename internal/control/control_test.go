@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestWhoAsksIsKnown(t *testing.T) {
@@ -37,9 +39,7 @@ func TestWhoDoesNotAnswer(t *testing.T) {
 	dir, never := t.TempDir(), make(chan struct{})
 	defer close(never)
 	s, err := Serve(filepath.Join(dir, "loop"), func(int, json.RawMessage) any { <-never; return nil }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(time.Millisecond, cancel)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -48,9 +49,7 @@ func TestACrowdThatTakesAllFiles(t *testing.T) {
 	server := exec.Command("/proc/self/exe")
 	if _, err := os.Stat(server.Path); err != nil {
 		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		server = exec.Command(self)
 	}
 	server.Env, server.Stderr = append(os.Environ(), crowdEnv+"="+t.TempDir()), os.Stderr
@@ -65,9 +64,7 @@ func TestACrowdThatTakesAllFiles(t *testing.T) {
 	var crowd []net.Conn
 	for range 30 {
 		conn, err := net.Dial("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		crowd = append(crowd, conn)
 	}
 	for range 20 { // while a server that tries again without end would do so
@@ -95,15 +92,11 @@ func TestACrowdThatTakesAllFiles(t *testing.T) {
 // Those who connect and never ask leave room for one who does.
 func TestWhoNeverAsksLeavesRoom(t *testing.T) {
 	s, err := serve(filepath.Join(t.TempDir(), "loop"), func(int, json.RawMessage) any { return "here" }, nil, 100*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
 	for range maxAskers + 10 {
 		conn, err := net.Dial("unix", s.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer conn.Close()
 	}
 	var answer string

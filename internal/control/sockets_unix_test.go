@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -19,9 +20,7 @@ func TestWhoIsKilledLeavesNothing(t *testing.T) {
 	path := filepath.Join(dir, "loop"+suffix)
 	killed := func() {
 		s, err := Serve(path, func(int, json.RawMessage) any { return nil }, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s.listener.open.Close() // as when it is killed
 		close(s.listener.closed)
 	}
@@ -35,9 +34,7 @@ func TestWhoIsKilledLeavesNothing(t *testing.T) {
 		t.Error("one that may just be about to be served is gone", err)
 	}
 	long := time.Now().Add(-2 * settled)
-	if err := os.Chtimes(path, long, long); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chtimes(path, long, long))
 	sweep(dir)
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the socket of who is gone is still there")
@@ -48,13 +45,9 @@ func TestWhoIsKilledLeavesNothing(t *testing.T) {
 func TestASocketThatWasRemovedIsMadeAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "control")
 	s, err := Serve(filepath.Join(dir, "loop"), func(int, json.RawMessage) any { return "here" }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for range 2 {
-		if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.RemoveAll(filepath.Dir(dir)))
 		proctest.Until(t, "it answers again", func() bool {
 			var said string
 			return Ask(t.Context(), s.Path, "where?", &said) == nil && said == "here"

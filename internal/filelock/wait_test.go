@@ -7,22 +7,20 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestWait(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
 		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(func() { file.Close() })
 		return file
 	}
 	holder, other := open(), open()
-	if err := Wait(t.Context(), holder); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Wait(t.Context(), holder))
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		got := make(chan error)
@@ -34,9 +32,7 @@ func TestWait(t *testing.T) {
 		}
 		go func() { got <- Wait(t.Context(), other) }()
 		synctest.Wait()
-		if err := Unlock(holder); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, Unlock(holder))
 		if err := <-got; err != nil {
 			t.Error(err)
 		}

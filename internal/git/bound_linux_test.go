@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/filekinds"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // A git that reads without end runs out of its own memory, not of everybody's.
@@ -19,9 +20,7 @@ func TestAGitThatFillsTheMemory(t *testing.T) {
 	g.Program = repository(t).Program
 	path := filepath.Join(g.Dir, ".gitignore")
 	filekinds.All()[2].Put(t, path)
-	if err := os.WriteFile(filepath.Join(g.Dir, "new"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(g.Dir, "new"), nil, 0o600))
 	if _, err := g.Run(t.Context(), nil, "status"); err == nil || !strings.Contains(err.Error(), path+": it has more than") {
 		t.Errorf("a rule file of 40 GB: %v", err)
 	}

@@ -9,43 +9,33 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // What is written by hand is what git writes, in either kind of repository.
 func TestATreeByHandIsGits(t *testing.T) {
 	program, err := Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			g := Git{Program: program, Dir: t.TempDir()}
-			if _, err := g.Run(t.Context(), nil, "init", "-q", "--template=", "--object-format="+format); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(g.Run(t.Context(), nil, "init", "-q", "--template=", "--object-format="+format)))
 			objects := filepath.Join(g.Dir, ".git", "objects")
 			empty, err := g.Text(t.Context(), nil, "mktree")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var text strings.Builder
 			for _, name := range []string{"9", "10", "last", "a.b", "a", "a-b", "a0"} {
 				fmt.Fprintf(&text, "040000 tree %s\t%s\x00", empty, name)
 			}
 			want, err := g.Text(t.Context(), []byte(text.String()), "mktree", "-z")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			file := filepath.Join(objects, want[:2], want[2:])
 			info, err := os.Stat(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, isThere := range []bool{true, false} {
 				if !isThere {
-					if err := os.RemoveAll(filepath.Dir(file)); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, os.RemoveAll(filepath.Dir(file)))
 				}
 				if got, size, err := PutTree(objects, text.String()); got != want || size == 0 || err != nil {
 					t.Errorf("%s of %d bytes, want %s; %v", got, size, want, err)
@@ -71,13 +61,9 @@ func TestARefByHand(t *testing.T) {
 	g := repository(t)
 	common, ref := filepath.Join(g.Dir, ".git"), "refs/ralph/x/files"
 	one, err := g.Text(t.Context(), nil, "mktree")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	two, _, err := PutTree(filepath.Join(common, "objects"), "040000 tree "+one+"\tname\x00")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	said := func(want string) {
 		t.Helper()
 		if got, err := g.Text(t.Context(), nil, "rev-parse", ref); got != want || err != nil {
@@ -101,25 +87,17 @@ func TestARefByHand(t *testing.T) {
 	put(two, one, nil)
 	said(two)
 	lock := filepath.Join(common, ref+".lock")
-	if err := os.WriteFile(lock, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(lock, nil, 0o600))
 	put(one, two, ErrNotByHand)
 	said(two)
 	if _, err := os.Stat(lock); err != nil {
 		t.Errorf("a lock of somebody else's: %v", err)
 	}
-	if err := os.Remove(lock); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Run(t.Context(), nil, "pack-refs", "--all"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(lock))
+	must.OK(t, must.Err(g.Run(t.Context(), nil, "pack-refs", "--all")))
 	put(one, two, ErrNotByHand)
 	said(two)
-	if err := os.Mkdir(filepath.Join(common, "reftable"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(common, "reftable"), 0o700))
 	put(one, two, ErrNotByHand)
 }
 
@@ -129,15 +107,11 @@ func TestOneLookSeesWhatTwoSee(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(g.Dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	run := func(args ...string) {
 		t.Helper()
-		if _, err := g.Run(t.Context(), nil, args...); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(g.Run(t.Context(), nil, args...)))
 	}
 	for _, name := range []string{"changed", "gone", "assumed", "skipped", "linked/in", "foldered", ".gitignore"} {
 		write(name, "*.log\n")
@@ -145,26 +119,18 @@ func TestOneLookSeesWhatTwoSee(t *testing.T) {
 	write("module/file", "1")
 	for _, dir := range []string{"module", "within"} {
 		g := g.In(filepath.Join(g.Dir, dir))
-		if err := os.MkdirAll(g.Dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(g.Dir, 0o700))
 		for _, args := range [][]string{{"init", "-q", "--template="}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"}} {
-			if _, err := g.Run(t.Context(), nil, args...); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(g.Run(t.Context(), nil, args...)))
 		}
 	}
 	run("-c", "advice.addEmbeddedRepo=false", "add", "module", "changed", "gone", "assumed", "skipped", "linked", "foldered", ".gitignore")
 	run("update-index", "--assume-unchanged", "assumed")
 	run("update-index", "--skip-worktree", "skipped")
 	for _, name := range []string{"gone", "skipped", "linked", "foldered"} {
-		if err := os.RemoveAll(filepath.Join(g.Dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.RemoveAll(filepath.Join(g.Dir, name)))
 	}
-	if err := os.Symlink(t.TempDir(), filepath.Join(g.Dir, "linked")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(t.TempDir(), filepath.Join(g.Dir, "linked")))
 	write("changed", "2")
 	write("assumed", "2")
 	write("foldered/in", "2")
@@ -172,9 +138,7 @@ func TestOneLookSeesWhatTwoSee(t *testing.T) {
 	write("new.log", "2")
 	write("module/file", "2")
 	changed, unknown, err := g.LookTwice(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	once, others, err := g.LookOnce(t.Context(), nil)
 	once = slices.Compact(once)
 	for _, list := range [][]string{changed, unknown, once, others} {
@@ -200,8 +164,6 @@ func repository(t *testing.T) Git {
 		}
 	}
 	program, err := Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return Git{Program: program, Dir: dir}
 }

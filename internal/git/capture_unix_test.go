@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // What a git has printed is there when it has ended, though nobody had time to read it, and though a daemon keeps the pipe.
@@ -15,18 +17,12 @@ func TestAllThatWasPrintedIsThere(t *testing.T) {
 	for range 100 {
 		var out bytes.Buffer
 		p, err := newPipe(&out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fd, err := syscall.Dup(int(p.w.Fd()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		daemon := os.NewFile(uintptr(fd), "daemon")
 		p.begin()
-		if _, err := daemon.Write(printed); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(daemon.Write(printed)))
 		p.finish()
 		daemon.Close()
 		if !bytes.Equal(out.Bytes(), printed) {

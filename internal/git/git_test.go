@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestMainLineIsWhatGitGaveUpFor(t *testing.T) {
@@ -33,9 +35,7 @@ func TestMainLineIsWhatGitGaveUpFor(t *testing.T) {
 // What is set for a new folder's files is so for no other git.
 func TestSeveralWriteTheFilesOfANewFolder(t *testing.T) {
 	program, err := Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	g := Git{Program: program, Dir: t.TempDir(), Settings: make([]string, 0, 9), Env: []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1"}}
 	for name, test := range map[string]struct {
 		git  Git
@@ -63,9 +63,7 @@ func TestANameWithANUL(t *testing.T) {
 
 func TestAFolderThatIsGone(t *testing.T) {
 	program, err := Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	gone := filepath.Join(t.TempDir(), "gone")
 	if _, err := (Git{Program: program, Dir: gone}).Text(t.Context(), nil, "status"); err == nil || !strings.Contains(err.Error(), gone) || strings.Contains(err.Error(), program) {
 		t.Error(err)

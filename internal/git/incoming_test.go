@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestHowMuchGitCompresses(t *testing.T) {
@@ -14,9 +16,7 @@ func TestHowMuchGitCompresses(t *testing.T) {
 		noise[i] = byte(rand.Uint32())
 	}
 	for name, text := range map[string]string{"noise": string(noise), "text": strings.Repeat("a line\n", 50_000), "empty": ""} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for names, want := range map[string]string{"noise": "0", "text": "1", "empty": "1", "gone": "1", "noise noise noise text": "1"} {
 		if got := levelOf(dir, strings.Fields(names)); got != want {

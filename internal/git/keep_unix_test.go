@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -32,18 +33,14 @@ func program(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "git")
 	const asked = "case \"$*\" in *--show-scope*) exit;; esac\n" // for its configuration
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+asked+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("#!/bin/sh\n"+asked+script+"\n"), 0o755))
 	return path
 }
 
 func endsAll(t *testing.T, program string) {
 	t.Helper()
 	alive, lock, err := os.Pipe() // it has an end when nobody holds the lock
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer alive.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -52,17 +49,13 @@ func endsAll(t *testing.T, program string) {
 		_, err := Git{Program: program, Lock: lock}.Run(ctx, nil, "worktree")
 		done <- err
 	}()
-	if _, err := io.ReadFull(alive, make([]byte, len("begun\n"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(io.ReadFull(alive, make([]byte, len("begun\n")))))
 	cancel()
 	if err := <-done; err == nil {
 		t.Error("it ended well")
 	}
 	lock.Close()
-	if err := alive.SetReadDeadline(time.Now().Add(proctest.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, alive.SetReadDeadline(time.Now().Add(proctest.Patience)))
 	if _, err := alive.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("something that it started goes on: %v", err)
 	}

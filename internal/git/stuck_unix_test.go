@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/filekinds"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // A git isn't even started where a file of its repository would hold it up.
@@ -67,9 +68,7 @@ func TestAGitThatWaitsForAFileOfTheWorkTree(t *testing.T) {
 			g := repository(t)
 			path := filepath.Join(g.Dir, filepath.FromSlash(name))
 			filekinds.All()[0].Put(t, path)
-			if err := os.WriteFile(filepath.Join(filepath.Dir(path), "new"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(filepath.Dir(path), "new"), nil, 0o600))
 			filekinds.Ends(t, func() {
 				begun := time.Now()
 				_, err := g.Run(t.Context(), nil, "status", "--porcelain")
@@ -97,9 +96,7 @@ func TestAGitThatTakesItsTimeIsLeftAlone(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "ignored/.gitignore: it isn't a regular file") {
 		t.Errorf("at its deadline: %v", err)
 	}
-	if err := os.RemoveAll(filepath.Join(g.Dir, "ignored")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Join(g.Dir, "ignored")))
 	_, err = g.Text(t.Context(), nil, "status")
 	const want = ": it took longer than 100ms, so it was ended; look what git status says in the folder" // it may have asked for settings first
 	if err == nil || !strings.HasPrefix(err.Error(), "git ") || !strings.HasSuffix(err.Error(), want) || !errors.Is(err, context.DeadlineExceeded) || !IsStuck(err) {

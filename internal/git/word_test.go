@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // fixture is a home of a user and a repository of somebody's.
@@ -20,13 +22,9 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	program, err := Find()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d := &fixture{T: t, ran: filepath.Join(dir, "ran"), evil: filepath.Join(dir, "evil"), users: filepath.Join(dir, "users")}
 	t.Setenv("HOME", filepath.Join(dir, "home"))
 	t.Setenv("XDG_CONFIG_HOME", "")
@@ -139,9 +137,7 @@ func TestWhatOnlyARepositoryNamesDoesNotRun(t *testing.T) {
 func TestAMergeDriverThatDoesNotRunLeavesAConflict(t *testing.T) {
 	d := newFixture(t)
 	commit := func(text string, parents ...string) string {
-		if _, err := d.stage(text); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(d.stage(text)))
 		d.run("update-index", "--add", ".gitattributes")
 		args := []string{"commit-tree", "-m", text}
 		for _, parent := range parents {
@@ -253,9 +249,7 @@ func TestNothingRunsInSubmodules(t *testing.T) {
 	d.git = top
 	d.write("repo/.gitmodules", "[submodule \"sub\"]\npath = sub\nurl = x\nignore = none\n")
 	d.run("add", "sub")
-	if _, err := d.stage("1"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(d.stage("1")))
 	d.write("repo/file", "2")
 	os.Remove(d.ran)
 	_, err := d.git.StageAll(t.Context(), nil)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestWhatOneLoopKnowsAnotherKnows(t *testing.T) {
@@ -31,9 +33,7 @@ func TestWhatOneLoopKnowsAnotherKnows(t *testing.T) {
 	if got := one.Until(account, now); !got.IsZero() {
 		t.Errorf("limited until %s after it was asked", got)
 	}
-	if err := os.WriteFile(filepath.Join(dir, account), []byte("soon"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, account), []byte("soon"), 0o600))
 	if got := one.Until(account, now); !got.IsZero() {
 		t.Errorf("limited until %s by a damaged file", got)
 	}

@@ -10,14 +10,14 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestNotesAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 1000 {
-		if err := Add(t.Context(), dir, ".pi/notes.md", fmt.Sprintf("%04d %s", i, strings.Repeat("x", 94))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, Add(t.Context(), dir, ".pi/notes.md", fmt.Sprintf("%04d %s", i, strings.Repeat("x", 94))))
 	}
 	for most, want := range map[int]int{MaxFile: 655, 8192: 81, 199: 1, 200: 2, 99: 0} {
 		text, err := Read(dir, ".pi/notes.md", most)
@@ -32,9 +32,7 @@ func TestNotesAreBounded(t *testing.T) {
 
 func TestOneWritesAtATime(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "n"), []byte("no end of line"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "n"), []byte("no end of line"), 0o600))
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -57,9 +55,7 @@ func TestOnlyAFileInTheFolderHasNotes(t *testing.T) {
 		os.WriteFile(victim, []byte("secret\n"), 0o600), os.Symlink(victim, at("link")), os.Symlink(out, at("away")), os.Symlink(filepath.Join(out, "new"), at("dangling")),
 		os.Link(victim, at("hard")), syscall.Mkfifo(at("pipe"), 0o600), os.Mkdir(at("folder"), 0o700), os.Mkdir(at("real"), 0o700), os.Symlink("real", at("within")),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	for _, name := range []string{"link", "away/victim", "away/new", "dangling", "hard", "pipe", "folder", "../victim", victim, ""} {
 		if err := Add(t.Context(), dir, name, "note"); err == nil {

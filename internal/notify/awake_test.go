@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -19,9 +20,7 @@ func TestAwakeWhileRunsAreAtWork(t *testing.T) {
 	dir := t.TempDir()
 	held := filepath.Join(dir, "held")
 	script := "#!/bin/sh\n: >" + held + "\ncat\nrm " + held + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "systemd-inhibit"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "systemd-inhibit"), []byte(script), 0o700))
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	await := func(step string, want bool) {
 		t.Helper()

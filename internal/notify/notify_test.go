@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -299,9 +300,7 @@ func TestWhatNotifiesWorksOutsideOfTheFolder(t *testing.T) {
 	tl, s := teller(t, settings.Notify{Command: []string{"sh", "-c", `{ pwd; echo "$PWD"; echo "$PATH"; } >"$RALPH_TEST_OUT"`}}, At{})
 	t.Chdir(tl.cfg.Folder)
 	t.Setenv("PATH", ".:"+os.Getenv("PATH"))
-	if err := os.WriteFile("sh", []byte("#!/bin/sh\necho mine >\"$RALPH_TEST_OUT\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile("sh", []byte("#!/bin/sh\necho mine >\"$RALPH_TEST_OUT\"\n"), 0o755))
 	tl.HandleLoop(endOf(loop.StopMaxTime))
 	tl.Close()
 	got, _ := os.ReadFile(out)

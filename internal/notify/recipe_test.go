@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -20,9 +21,7 @@ import (
 func recipe(t *testing.T, service string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/NIGHT.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, block := range regexp.MustCompile("(?s)```sh\n#!/bin/sh\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		if strings.Contains(block[1], "ralph-reply: asks by "+service) {
 			return block[1]
@@ -90,12 +89,8 @@ func TestTheRecipeForNtfy(t *testing.T) {
 func TestTheRecipeForTelegram(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	if err := os.MkdirAll(filepath.Join(home, ".config/ralph-lsp"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, ".config/ralph-lsp/telegram"), []byte("12:token\n77\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(home, ".config/ralph-lsp"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(home, ".config/ralph-lsp/telegram"), []byte("12:token\n77\n"), 0o600))
 	message := func(chat, to int, text string) any {
 		return map[string]any{"message": map[string]any{"chat": map[string]any{"id": chat}, "text": text, "reply_to_message": map[string]any{"message_id": to}}}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -149,9 +150,7 @@ func TestACommandEndsWithItsQuestion(t *testing.T) {
 			p.HandleLoop(loop.Asked{Question: mayRun})
 			p.HandleLoop(over)
 			if _, isEnd := over.(loop.End); !isEnd {
-				if err := os.WriteFile(at("go"), nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(at("go"), nil, 0o600))
 				p.under.Wait()
 				if len(p.answers) != 1 || p.answers[0] != "q2abc once by reply command" {
 					t.Errorf("answered %q", p.answers)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -47,9 +48,7 @@ func TestTheTerminalIsLeftAloneAtFirst(t *testing.T) {
 	t.Setenv("TERM", "linux")
 	for _, began := range []time.Duration{0, time.Minute} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		tl, s := teller(t, settings.Notify{Terminal: settings.Auto}, At{Terminal: w})
 		tl.began = tl.began.Add(-began)
 		tl.HandleLoop(endOf(loop.StopPromise))

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // program puts a program into a folder that says where it is.
@@ -18,9 +20,7 @@ func program(t *testing.T, dir, name string) string {
 		t.Skip("there are no scripts of sh")
 	}
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho "+path+"; pwd; echo $PWD; echo $PATH\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("#!/bin/sh\necho "+path+"; pwd; echo $PWD; echo $PATH\n"), 0o755))
 	return path
 }
 

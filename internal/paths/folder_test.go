@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestWhatIsTooMuchOfAFolder(t *testing.T) {
@@ -15,13 +17,9 @@ func TestWhatIsTooMuchOfAFolder(t *testing.T) {
 	now := time.Now()
 	for i := range 6 { // 0 is the newest; each has 10 bytes
 		path := filepath.Join(dir, fmt.Sprintf("%d.x", i))
-		if err := errors.Join(WriteOwn(path, []byte("0123456789"), i == 0), os.Chtimes(path, now, now.Add(-time.Duration(i)*time.Hour))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(WriteOwn(path, []byte("0123456789"), i == 0), os.Chtimes(path, now, now.Add(-time.Duration(i)*time.Hour))))
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "folder.x"), 0o700), WriteOwn(filepath.Join(dir, "other"), nil, false)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.Mkdir(filepath.Join(dir, "folder.x"), 0o700), WriteOwn(filepath.Join(dir, "other"), nil, false)))
 	for name, tt := range map[string]struct {
 		bounds Bounds
 		kept   []string
@@ -52,9 +50,7 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "anew")
 	path := filepath.Join(dir, "f")
 	for _, text := range []string{"one", "two"} {
-		if err := WriteOwn(path, []byte(text), true); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, WriteOwn(path, []byte(text), true))
 		if data, err := os.ReadFile(path); err != nil || string(data) != text {
 			t.Errorf("it has %q, %v", data, err)
 		}
@@ -70,9 +66,7 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 func TestOnlyOwnFilesAreOpened(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := errors.Join(os.WriteFile(at("own"), nil, 0o600), os.WriteFile(at("victim"), nil, 0o600), os.Symlink(at("victim"), at("link")), os.Link(at("victim"), at("hard"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.WriteFile(at("own"), nil, 0o600), os.WriteFile(at("victim"), nil, 0o600), os.Symlink(at("victim"), at("link")), os.Link(at("victim"), at("hard"))))
 	for _, tt := range []struct {
 		name  string
 		flags int

@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestReal(t *testing.T) {
 	dir := Real(t.TempDir())
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(dir, link))
 	gone := filepath.Join(link, "gone")
 	t.Chdir(dir)
 	for path, want := range map[string]string{link: dir, dir: dir, gone: gone, ".": dir, "link": dir, "gone": filepath.Join(dir, "gone")} {
@@ -45,9 +45,7 @@ func TestWhatIsDoneOnceInAWhileIsDue(t *testing.T) {
 		if !IsDue("swept", 0) {
 			t.Fatal("it is never done")
 		}
-		if err := os.Chtimes(mark, now, now.Add(-tt.done)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(mark, now, now.Add(-tt.done)))
 		if due := IsDue("swept", time.Hour); due != tt.due || IsDue("swept", time.Hour) {
 			t.Errorf("%v after it was done: due %v, or due again at once", tt.done, due)
 		}
@@ -57,15 +55,9 @@ func TestWhatIsDoneOnceInAWhileIsDue(t *testing.T) {
 func TestRemoveAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	locked := filepath.Join(dir, "module")
-	if err := os.MkdirAll(locked, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(locked, "f"), nil, 0o400); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(locked, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(locked, 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(locked, "f"), nil, 0o400))
+	must.OK(t, os.Chmod(locked, 0o500))
 	if err := RemoveAll(dir); err != nil {
 		t.Error(err)
 	}
@@ -78,9 +70,7 @@ func TestRemoveAll(t *testing.T) {
 func TestOutside(t *testing.T) {
 	dir := Real(t.TempDir())
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer root.Close()
 	there := Real(t.TempDir())
 	for name, target := range map[string]string{"there": there, "nowhere": "/no/such/file", "near": "../none"} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/filekinds"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Each call ends at once with words, whatever is in the place of a file.
@@ -30,9 +31,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 			path := filepath.Join(dir, "file")
 			kind.Put(t, path)
 			root, err := os.OpenRoot(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer root.Close()
 			for name, read := range map[string]func() error{
 				"Read":   func() error { _, err := regular.Read(path, 10); return err },
@@ -74,9 +73,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 func TestRegularFilesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	if err := errors.Join(regular.Write(path, []byte("0123456789, and more"), 0o600), regular.Write(path, []byte("0123456789"), 0o600), os.Symlink("file", link)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(regular.Write(path, []byte("0123456789, and more"), 0o600), regular.Write(path, []byte("0123456789"), 0o600), os.Symlink("file", link)))
 	for _, tt := range []struct {
 		read func(string, int64) ([]byte, error)
 		path string
@@ -109,9 +106,7 @@ func TestRegularFilesAreRead(t *testing.T) {
 		}
 	}
 	made, err := regular.Open(filepath.Join(dir, "new"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	made.Close()
 }
 
@@ -132,9 +127,7 @@ func TestOnlyAFolderIsOpenedAsOne(t *testing.T) {
 func TestAFolderIsListedInPart(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b", "c", "a"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	for most, want := range map[int]string{0: "", 2: "?", 3: "abc", 4: "abc"} {
 		entries, all, err := regular.Dir(dir, most)

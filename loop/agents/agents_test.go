@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
@@ -168,9 +169,7 @@ func TestLinksOutOfTheFolderAreNotRead(t *testing.T) {
 		filepath.Join(folder, ".claude"):                         filepath.Join(out, "elsewhere"),
 		filepath.Join(out, "home", ".pi/agent/agents/theirs.md"): filepath.Join(folder, ".pi/agents/ok.md"),
 	} {
-		if err := os.Symlink(to, link); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(to, link))
 	}
 	s := Read(folder)
 	if got := s.Names(); !slices.Equal(got, []string{"inside", "ok"}) {
@@ -228,9 +227,7 @@ func TestArguments(t *testing.T) {
 	}
 	for _, tt := range tests {
 		on, err := backends.Lookup(tt.on)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		args, err := tt.agent.Args(on, tt.o)
 		got := strings.Join(args, " ")
 		if want, isError := strings.CutPrefix(tt.want, "!"); isError {

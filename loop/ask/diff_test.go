@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -26,9 +27,7 @@ func (r Reader) showsWrite(name, content string) string {
 
 func put(t *testing.T, path, content string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)))
 }
 
 // Who is asked about a file that is written anew sees what that changes.
@@ -38,9 +37,7 @@ func TestAWriteIsShownAsADiff(t *testing.T) {
 	put(t, filepath.Join(dir, "src/a.txt"), ten)
 	put(t, filepath.Join(dir, "bare"), "no end")
 	put(t, filepath.Join(dir, "empty"), "")
-	if err := os.Symlink("src/a.txt", filepath.Join(dir, "within")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("src/a.txt", filepath.Join(dir, "within")))
 	abs := filepath.Join(dir, "src/a.txt")
 	for what, c := range map[string]struct{ name, content, want string }{
 		"a line":       {abs, strings.Replace(ten, "6", "six", 1), "--- " + abs + "\n+++ " + abs + "\n@@ -3,7 +3,7 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9"},
@@ -75,9 +72,7 @@ func TestAWriteShowsNothingThatIsNotTheFolders(t *testing.T) {
 		}
 	}
 	up, err := filepath.Rel(dir, filepath.Join(outside, "key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, why := range map[string]string{
 		filepath.Join(outside, "key"): "outside of the folder",
 		up:                            "outside of the folder",

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func commandInput(command string) json.RawMessage {
@@ -23,14 +24,10 @@ func ruledFolder(t testing.TB) (dir string) {
 	t.Helper()
 	dir, outside := paths.Real(t.TempDir()), t.TempDir()
 	for _, folder := range []string{"src/deep", ".git", ".pi"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(dir, folder), 0o700))
 	}
 	for link, to := range map[string]string{"src/out": outside, "src/in": filepath.Join(dir, ".git"), "src/link.go": filepath.Join(outside, "x")} {
-		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(to, filepath.Join(dir, link)))
 	}
 	return dir
 }

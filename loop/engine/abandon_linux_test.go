@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -21,9 +22,7 @@ func hanging(t *testing.T, configure func(*setup.Config)) (r *rig, freed chan st
 		<-freed
 		return started(spec)
 	}
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.begin())
 	synctest.Wait()
 	return r, freed
 }
@@ -96,9 +95,7 @@ func TestALoopWhoseObserverHangs(t *testing.T) {
 		r := prepare(t, nil, nil, says("<promise>DONE</promise>"))
 		freed, hears := make(chan struct{}), make(chan struct{})
 		r.obs = deafObserver{r.log, hears, freed}
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		<-hears
 		if now := r.Status(); now.Iteration != 1 || now.State.Over() || r.IsLive() {
 			t.Errorf("it stands at %s of iteration %d", now.State, now.Iteration)
@@ -127,14 +124,10 @@ func TestALoopThatWaitsDoesNotHang(t *testing.T) {
 	t.Run("for its user", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := start(t, free, says("no"), says("<promise>DONE</promise>"))
-			if err := r.Pause(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.Pause())
 			r.waitFor(loop.StatePaused)
 			time.Sleep(long)
-			if err := r.Resume(loop.Patch{}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.Resume(loop.Patch{}))
 			r.over(loop.StopPromise, 2)
 		})
 	})
@@ -142,9 +135,7 @@ func TestALoopThatWaitsDoesNotHang(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := start(t, free, withTime(says("no"), time.Minute), says("no"))
 			synctest.Wait() // its first run has begun
-			if err := r.Pause(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.Pause())
 			r.waitFor(loop.StatePaused)
 			time.Sleep(long)
 			r.Interrupt()

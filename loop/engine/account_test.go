@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -20,9 +21,7 @@ func TestAnAccountIsOfTheWholeLoop(t *testing.T) {
 		time.Sleep(time.Minute) // the third runs
 		left := r.killed()
 		r, err := tryStart(t, &left, func(c *setup.Config) { *c = goesOn(*c); warned(c) }, refused, says("<promise>DONE</promise>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		end := r.Wait()
 		const want = "{{[{500 1} {" + loop.CutOff + " 1}] 0} {[{Bash git push 2}] 0} {[{it is late 2}] 0} {[] 0} {[] 0} {[] 0} {[] 0} {[] 0} {[] 0}}"
 		if got := fmt.Sprint(end.Account); end.Reason != loop.StopPromise || got != want {

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -51,9 +52,7 @@ func asking(t *testing.T, configure func(*setup.Config), during func(r *rig, ask
 			configure(c)
 		}
 	}, append([]run{first}, then...)...)
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.begin())
 	return r
 }
 
@@ -326,9 +325,7 @@ func TestANoOfTheUsersEndsNoLoop(t *testing.T) {
 				}
 			}
 			r = prepare(t, nil, func(c *setup.Config) { c.Asking.On, c.Limits.MaxIterations = true, 4 }, runs...)
-			if err := r.begin(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.begin())
 			return r.Wait().Reason
 		}
 		if why := deny("terminal"); why != loop.StopMaxIterations {
@@ -351,9 +348,7 @@ func TestALoopThatGoesOnAsksAnew(t *testing.T) {
 			r := prepare(t, &left, func(c *setup.Config) {
 				c.Asking.On, c.Said.Permissions, c.Continue, c.Stranger = true, "ask", true, stranger
 			}, promise)
-			if err := r.begin(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.begin())
 			s := r.file.now()
 			if (len(s.Allowed) == 0) != stranger || s.Permissions != "ask" {
 				t.Errorf("%q", s.Allowed)

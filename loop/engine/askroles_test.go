@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -52,9 +53,7 @@ func TestEachHatAsks(t *testing.T) {
 		done.during = asksIn(&r, 3, "git push", &got, answers(ask.Once, ""))
 		r = prepare(t, nil, func(c *setup.Config) { team(c); c.Asking.On = true; c.Roles.Hats[1].MayFinish = new(true) }, plans, builds,
 			reviews, done)
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		r.over(loop.StopPromise, 4)
 		if want := []backends.Answer{{Yes: true}, {Yes: true}, {Text: "not yet"}, {Yes: true}}; !slices.Equal(got, want) {
 			t.Errorf("they were told %+v", got)
@@ -82,9 +81,7 @@ func TestAReviewerAsks(t *testing.T) {
 			}
 		})
 		r = prepareVerified(t, nil, []checked{passes}, func(c *setup.Config) { critic(c); c.Asking.On = true }, promise, reviews)
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		end := r.over(loop.StopPromise, 2)
 		if !slices.Equal(got, []backends.Answer{{Yes: true}}) || end.Duration > stream.Duration(11*time.Minute) {
 			t.Errorf("told %+v after %v", got, end.Duration)
@@ -109,9 +106,7 @@ func TestAReviewerGetsNoTimeOfTheIterations(t *testing.T) {
 		slow.lasts = 30 * time.Minute
 		r = prepareVerified(t, nil, []checked{passes},
 			func(c *setup.Config) { critic(c); c.Asking.On = true; c.Limits.IdleTimeout = 0 }, first, slow)
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		if st := r.Status(); st.State != loop.StatePaused || !strings.Contains(st.Unchecked, "took longer than 10m") {
@@ -152,9 +147,7 @@ func TestHowAReviewersQuestionEnds(t *testing.T) {
 				}
 				r = prepareVerified(t, nil, []checked{passes},
 					func(c *setup.Config) { critic(c); c.Asking.On, c.Asking.Timeout = true, tt.timeout }, promise, reviews)
-				if err := r.begin(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, r.begin())
 				if end := r.Wait(); end.Reason != tt.reason {
 					t.Errorf("it ended: %+v", end)
 				}

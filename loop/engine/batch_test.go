@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -81,17 +82,13 @@ func besides(t *testing.T, configure func(*setup.Config), happens func(*sideBySi
 		c.Said.Plan, c.Said.Workers = "PLAN.md", 3
 		c.Storage.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: t.TempDir()}
 		configure(c)
-		if err := c.Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.Check())
 	})
 	s.agents.checks = []checked{passes}
 	s.company.plays = plays(s)
 	w := &whenDone{id: "step-1-1-1", then: func() { go happens(s) }}
 	s.rig.log, s.rig.obs, s.rig.start = &w.watcher, w, s.begins
-	if err := s.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.begin())
 	return s
 }
 
@@ -185,9 +182,7 @@ func TestAPauseWaitsForAllTasksSideBySide(t *testing.T) {
 		if now := s.Status().Tasks; now.Done != 2 || now.Now != "three" {
 			t.Errorf("it pauses with %+v", now)
 		}
-		if err := s.Resume(loop.Patch{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Resume(loop.Patch{}))
 		s.went("paused", loop.StopPromise, "one+three+two three", "one two three")
 	})
 	bubble(t, func(t *testing.T) {

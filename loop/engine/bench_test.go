@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -28,23 +29,15 @@ func BenchmarkIterationGap(b *testing.B) {
 	const program = "/bin/echo"
 	b.Run("agent", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := exec.Command(program, "hello").Output(); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, must.Err(exec.Command(program, "hello").Output()))
 		}
 	})
 	b.Run("statefile", func(b *testing.B) {
 		file, err := loopstate.Open(b.TempDir())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := file.Create(loopstate.State{Active: true, Iteration: 1, Prompt: "x"}); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
+		must.OK(b, file.Create(loopstate.State{Active: true, Iteration: 1, Prompt: "x"}))
 		for b.Loop() {
-			if _, err := file.Update(func(s *loopstate.State) error { s.Iteration++; return nil }); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, must.Err(file.Update(func(s *loopstate.State) error { s.Iteration++; return nil })))
 		}
 	})
 	// Runs that use no tool would be paced.
@@ -70,9 +63,7 @@ func BenchmarkIterationGap(b *testing.B) {
 						Dir: b.TempDir()}}, Prompt: "x", Limits: bounds, Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom(agent[0], agent[1:], backends.PromptStdin, decode.FormatPi),
 			}, setup.Host{}, w)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			if end := l.Wait(); end.Reason != loop.StopMaxIterations {
 				b.Fatalf("%+v", end)
 			}

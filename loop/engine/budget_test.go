@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -41,9 +42,7 @@ func TestTwoLoopsSpendFromOneBudget(t *testing.T) {
 		b := prepare(t, nil, under(&limits, path), withTime(pricedRun(1), 10*time.Minute), withTime(pricedRun(1), 30*time.Minute), promise)
 		b.host = rereads(&limits)
 		b.id = "ralph-b"
-		if err := b.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, b.begin())
 		const why = "your budget of $3.00 a day is used ($3.00): resume after midnight, or raise budget.per_day in your config.toml"
 		st := a.waitFor(loop.StatePaused)
 		if len(a.agents.specs) != 3 || st.OverBudget != why || !a.log.has("state paused budget") || !a.log.has("warning: "+why) {
@@ -125,17 +124,13 @@ func TestNothingStartsWithoutMoney(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "spent.json")
 		l := budget.Ledger{Path: path}
 		for _, usd := range []float64{0, 5} {
-			if _, err := l.Count("x", usd, time.Now()); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(l.Count("x", usd, time.Now())))
 		}
 		cfg := setup.Config{Prompt: "x", Budget: budget.Book{Ledger: l, Limits: budget.Limits{PerDay: 5}}}
 		if err := cfg.Check(); err == nil || !strings.HasPrefix(err.Error(), "your budget of $5.00 a day is used") {
 			t.Errorf("started: %v", err)
 		}
-		if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte("{"), 0o600))
 		if err := cfg.Check(); err == nil || !strings.Contains(err.Error(), "no loop runs under a budget without it") {
 			t.Errorf("started: %v", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -24,9 +25,7 @@ func TestTheReceiptNamesWhoChangedLimits(t *testing.T) {
 		}
 		more, less := loop.Patch{}, loop.Patch{}
 		more.MaxIterations, less.MaxIterations = new(80), new(8)
-		if err := r.Update(more); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Update(more))
 		if reply := r.Do(os.Getpid(), loop.Request{Do: caller.Update, Patch: less}); reply.Err() != nil {
 			t.Fatal(reply.Err())
 		}

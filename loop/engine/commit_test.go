@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -27,12 +28,8 @@ func repository(t *testing.T, commits bool) (repo string, tree worktree.Tree) {
 	testhome.Git(t, repo, "add", "-A")
 	testhome.Git(t, repo, "commit", "-qm", "first")
 	m, err := worktree.Add(context.Background(), worktree.Options{Folder: repo, Title: "Fix it", Commit: commits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Done(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, m.Done())
 	return repo, m.Tree
 }
 

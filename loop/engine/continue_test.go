@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -28,9 +29,7 @@ func TestContinue(t *testing.T) {
 	t.Run("with the same iteration", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r, err := tryStart(t, found(), resume, costs(1, "no"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			end := r.over(loop.StopMaxIterations, 3)
 			if end.Iterations != 6 || end.Cost.USD != 4.5 || r.Status().LoopID != "ralph-before" {
 				t.Errorf("got %+v", end)
@@ -45,9 +44,7 @@ func TestContinue(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			n := 4
 			r, err := tryStart(t, found(), func(c *setup.Config) { resume(c); c.Change.MaxIterations = &n }, says("no"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r.over(loop.StopMaxIterations, 1)
 		})
 	})
@@ -87,9 +84,7 @@ func TestACappedLoopCanBeContinued(t *testing.T) {
 			*c = setup.Config{Folder: first.cfg.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend,
 				Continue: true, Change: loop.Patch{Given: limits.Given{MaxIterations: &more}}}
 		}, costs(1, "no"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if end := r.over(loop.StopMaxIterations, 1); end.Iterations != 3 || end.Cost.USD != 3 {
 			t.Errorf("got %+v", end)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -61,9 +62,7 @@ func TestNextEndsAllThatWorkAtOnce(t *testing.T) {
 		slow.lasts = time.Hour
 		r, tr := crewed(t, []string{"a b"}, nil, map[string][]run{"a": {slow, done}, "b": {slow, done}})
 		time.Sleep(10 * time.Second)
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(r.Next()))
 		end := r.Wait()
 		if end.Reason != loop.StopPromise || end.Iterations != 2 || end.Cost != stream.USD(2) || len(tr.order) != 4 || time.Duration(end.Duration) > time.Minute || tr.now != 0 {
 			t.Errorf("%+v, %q\n%s", end, tr.order, strings.Join(r.log.lines, "\n"))
@@ -87,13 +86,9 @@ func TestNextEndsWhoIsStillBeingStarted(t *testing.T) {
 			}
 			return tr.start(spec)
 		}
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		time.Sleep(10 * time.Second)
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(r.Next()))
 		synctest.Wait()
 		close(late)
 		if end := r.Wait(); end.Reason != loop.StopPromise || len(tr.order) != 4 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -137,9 +138,7 @@ func TestNextEndsAllSteps(t *testing.T) {
 		quick.talk = &talk{}
 		r, tr := liveCrew(t, []string{"a b", "c"}, map[string][]run{"a": {minute("x"), quick}, "b": {minute("y"), quick}, "c": {quick}})
 		r.Steer(loop.Steering{Text: "mind this", Once: true})
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(r.Next()))
 		end := r.Wait()
 		if slices.Sort(tr.order); !slices.Equal(tr.order, []string{"a", "a", "b", "b", "c"}) || end.Reason != loop.StopPromise || end.Iterations != 2 ||
 			end.Cost != stream.USD(5) || time.Duration(end.Duration) > 10*time.Second || r.log.has("warning") {
@@ -167,9 +166,7 @@ func TestTheReviewerIsToldAndTheNextRunToo(t *testing.T) {
 			c.Verification.Reviewer = setup.Role{Backend: c.Backend}
 			c.Verification.Reviewer.Backend.Prompt = backends.PromptLive
 		}, says("<promise>DONE</promise>"), review, says("<promise>DONE</promise>"), approves)
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		r.over(loop.StopPromise, 4)
 		told := strings.Join(r.agents.specs[2].Ours, " ")
 		if !slices.Equal(review.talk.log(), []string{"g1"}) || !r.log.has("told leave the tests out") || !strings.Contains(told, "leave the tests out") {

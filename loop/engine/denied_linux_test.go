@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -49,9 +50,7 @@ func TestWhatTheWallsRefuseIsTold(t *testing.T) {
 		Limits: bounds, Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", meddler}, backends.PromptStdin, decode.FormatClaude)}, setup.Host{}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := l.Status().Sandbox; got != sandbox.Bubblewrap {
 		t.Errorf("the status says %q", got)
 	}
@@ -97,9 +96,7 @@ func TestNobodyPointsGitElsewhere(t *testing.T) {
 			Changes: changes.Options{Keep: time.Hour}}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", script}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if end := l.Wait(); end.Reason != loop.StopPromise {
 		t.Fatalf("%+v", end)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -32,9 +33,7 @@ func countingLoop(t *testing.T, script string) setup.Config {
 func TestNoSaveIsLostBesideALoop(t *testing.T) {
 	c := countingLoop(t, `p=$(cat); printf '%s\n' "$p" >>prompts; echo no`)
 	l, err := drive(c, setup.Host{}, &watcher{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	path := l.Status().StateFile
 	text := func(i int) string {
 		return fmt.Sprintf("---\nactive: true # mine\nloop_id: %s\nowner: me\n---\n\n%s", l.ID(), strings.Repeat(fmt.Sprintf("save %d.\n", i), 200))
@@ -57,9 +56,7 @@ func TestNoSaveIsLostBesideALoop(t *testing.T) {
 	}
 	const saves = 200
 	for i := 1; i <= saves; i++ {
-		if err := ways[i%len(ways)](text(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, ways[i%len(ways)](text(i)))
 		if got := readText(t, path); got != text(i) {
 			t.Fatalf("save %d became %.200q", i, got)
 		}
@@ -92,9 +89,7 @@ func TestTwoLoopsInTwoFolders(t *testing.T) {
 	var loops []*Loop
 	for range 2 {
 		l, err := drive(countingLoop(t, "cat >/dev/null; echo no"), setup.Host{}, &watcher{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		loops, files = append(loops, l), append(files, readText(t, l.Status().StateFile))
 	}
 	for i, l := range loops {
@@ -110,9 +105,7 @@ func TestTwoLoopsInTwoFolders(t *testing.T) {
 	for _, l := range loops {
 		l.Interrupt()
 		file, err := loopstate.Open(l.Status().Folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if s, err := file.Load(); err != nil || s.LoopID != l.ID() || s.Elapsed == 0 || s.Begun {
 			t.Errorf("left is %+v, %v", s, err)
 		}
@@ -122,9 +115,7 @@ func TestTwoLoopsInTwoFolders(t *testing.T) {
 // A start tells where nothing can be kept, and leaves nothing.
 func TestAStartThatCanKeepNothing(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(blocked, nil, 0o600))
 	t.Setenv("RALPH_STATE_DIR", filepath.Join(blocked, "state"))
 	c := countingLoop(t, "echo no")
 	_, err := drive(c, setup.Host{}, &watcher{})

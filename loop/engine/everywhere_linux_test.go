@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -38,9 +39,7 @@ func walled(t *testing.T, script string) setup.Config {
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CACHE_HOME", "")
 	folder := filepath.Join(home, "tree")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(folder, 0o755))
 	c := setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
 		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Network: true}, Backend: shell("agent", script, backends.PromptStdin).Backend}
@@ -53,9 +52,7 @@ func runToEnd(t *testing.T, c setup.Config, want loop.StopReason) (*Loop, *watch
 	t.Helper()
 	log := &watcher{}
 	l, err := drive(c, setup.Host{}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if end := l.Wait(); end.Reason != want {
 		t.Fatalf("%+v\n%s", end, strings.Join(log.lines, "\n"))
 	}
@@ -65,9 +62,7 @@ func runToEnd(t *testing.T, c setup.Config, want loop.StopReason) (*Loop, *watch
 func readText(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(data)
 }
 
@@ -125,9 +120,7 @@ func TestAVerificationHasNoNetwork(t *testing.T) {
 	for network, want := range map[bool]string{false: "agent ", true: "agent check "} {
 		t.Run(fmt.Sprint(network), func(t *testing.T) {
 			server, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var callers strings.Builder // written before the caller is let go
 			var serving sync.WaitGroup
 			serving.Go(func() {
@@ -159,9 +152,7 @@ func TestAVerificationHasNoNetwork(t *testing.T) {
 func TestWhatIsSavedUnderAnAgentAndWrittenByItIsTold(t *testing.T) {
 	c := walled(t, "cat >/dev/null; touch ready; until [ -e saved ]; do sleep 0.01; done; echo '# evil' >>ralph.toml; echo LOOP_COMPLETE")
 	path := filepath.Join(c.Folder, "ralph.toml")
-	if err := os.WriteFile(path, []byte("# mine\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("# mine\n"), 0o644))
 	var saving sync.WaitGroup
 	saving.Go(func() {
 		for begun := time.Now(); t.Context().Err() == nil; proctest.Pause(begun) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -21,9 +22,7 @@ func failedAfter(t *testing.T, runs ...run) (*rig, loopstate.State) {
 	r := start(t, func(c *setup.Config) { c.Limits.MaxFailures = 2 }, runs...)
 	r.Wait()
 	state, err := r.file.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r, state
 }
 
@@ -69,9 +68,7 @@ func TestAFailedLoopGoesOnBehindItsFailure(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		_, state := failedAfter(t, says("no"), fails(stream.KindServer, "500"))
 		r, err := tryStart(t, &state, goOn, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		time.Sleep(30 * time.Second)
 		if now, err := r.file.Load(); err != nil || now.StopReason != "" || now.StopError != "" || !now.StoppedAt.IsZero() || !now.Active || now.Iteration != 4 {
 			t.Errorf("while it runs the file says %+v, %v", now, err)
@@ -93,9 +90,7 @@ func TestALoopThatFailedInItsLastIterationIsAtItsLimit(t *testing.T) {
 		}
 		state.MaxIterations = new(4)
 		r, err := tryStart(t, &state, goOn, says("no"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.over(loop.StopMaxIterations, 1)
 	})
 }
@@ -108,9 +103,7 @@ func TestWithoutTheReasonTheLoopIsInterrupted(t *testing.T) {
 			t.Errorf("got %+v", st)
 		}
 		r, err := tryStart(t, &state, goOn, says("<promise>DONE</promise>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.over(loop.StopPromise, 1)
 		if !r.log.has("begin 4/50") {
 			t.Errorf("got %q", r.log.lines)
@@ -205,9 +198,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 						}()
 						synctest.Wait()
 					})}
-					if err := r.begin(); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, r.begin())
 					r.over(reason, 1)
 					if err := <-answers; !errors.Is(err, loop.ErrNotRunning) {
 						t.Errorf("the answer is %v", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -144,9 +145,7 @@ func TestWhatARunThatWasCutOffChangedWaits(t *testing.T) {
 		protecting(c)
 		c.Continue, c.Verification.Check.When = true, verify.OnPromise
 	}, doing(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r.waitPaused()
 	if st := r.Status(); st.Unchecked != "protected files were changed by the loop: a_test.go (modified by a run that was cut off, or since)" {
 		t.Errorf("got %q", st.Unchecked)

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
@@ -113,9 +114,7 @@ func TestAHatThatMayNotFinishDoesNotByABrokenFile(t *testing.T) {
 			r := prepare(t, nil, configure, says("<event topic=\"plan.ready\">x</event>\n\n<promise>DONE</promise>"))
 			first := &r.agents.runs[0]
 			first.lasts, first.during = time.Second, func() { r.file.tell(&loopstate.SyntaxError{}) }
-			if err := r.begin(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.begin())
 			if end := r.Wait(); end.Reason == loop.StopPromise {
 				t.Errorf("%s: the promise counts\n%s", name, strings.Join(r.log.lines, "\n"))
 			}
@@ -173,9 +172,7 @@ func TestALoopGoesOnWithItsHat(t *testing.T) {
 		}
 		goOn := func(c *setup.Config) { team(c); c.Continue = true }
 		r, err := tryStart(t, found, goOn, publishes("build.done"), publishes("build.done: 2"), promise)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.over(loop.StopPromise, 3)
 		if told := r.given(0); !strings.Contains(told, "two steps") {
 			t.Error(told)
@@ -247,9 +244,7 @@ func TestNoHatIsLeft(t *testing.T) {
 			t.Fatalf("%+v, %v", left, err)
 		}
 		again, err := tryStart(t, &left, func(c *setup.Config) { team(c); c.Continue = true }, publishes("plan.ready: 4"), publishes("build.done"), promise)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		again.over(loop.StopPromise, 3)
 	})
 }
@@ -266,9 +261,7 @@ func TestAnAgentCannotSayWhatWasPublished(t *testing.T) {
 		r.agents.runs[0].during = func() {
 			r.file.edit(func(s *loopstate.State) { s.Queue.Seen = []hats.Seen{{Topic: "build.done", Times: 1}} })
 		}
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		r.over(loop.StopPromise, 4)
 	})
 }
@@ -282,9 +275,7 @@ func TestWhatWasPublishedBeforeACrashCounts(t *testing.T) {
 				team(c)
 				c.Continue, c.Stranger, c.Roles.Required = true, isStranger, []string{"build.done"}
 			}, promise)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			time.Sleep(time.Duration(runs) * 2 * time.Second)
 			isDone := r.Status().State.Over()
 			r.Cancel()
@@ -354,9 +345,7 @@ func TestWhatEachHatCosts(t *testing.T) {
 		}
 		unknown := publishes("build.done")
 		r, err := tryStart(t, &left, func(c *setup.Config) { team(c); c.Continue = true }, unknown, costs(0.5, "<promise>DONE</promise>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		end := r.over(loop.StopPromise, 2)
 		if got := hatsIn(end.Hats); got != "planner 0.2 (1), builder 1.1+ (1), reviewer 0.5 (1)" {
 			t.Errorf("at the end: %s", got)

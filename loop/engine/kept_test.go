@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -19,9 +20,7 @@ func session(t *testing.T, folder, id string, at time.Time) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), id+".jsonl")
 	put(t, file, "")
-	if err := registry.Set(registry.Entry{LoopID: id, Folder: folder, StartedAt: at, SessionFile: file}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, registry.Set(registry.Entry{LoopID: id, Folder: folder, StartedAt: at, SessionFile: file}))
 }
 
 // Two worktrees had the same folder, one after the other, and a third one has it now. Each
@@ -64,9 +63,7 @@ func TestLoopsOfWorktreesAreKeptForTheirRepository(t *testing.T) {
 	want = []string{"own", "first made ralph/fix-it true"}
 	check()
 	put(t, filepath.Join(tree.Path, "a"), "two\n")
-	if _, err := worktree.Land(ctx, tree, worktree.LandOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(worktree.Land(ctx, tree, worktree.LandOptions{})))
 	want[1] = "first landed ralph/fix-it mainfalse"
 	check()
 	again()

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -75,9 +76,7 @@ func TestAnEndLeavesALoopThatCanGoOn(t *testing.T) {
 // Where the registry can't be written, as on a full disk, the state file stays.
 func TestALoopWhoseEndCannotBeKeptStays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o600))
 	t.Setenv(paths.EnvState, file)
 	bubble(t, func(t *testing.T) {
 		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 2 }, says("no"))
@@ -93,9 +92,7 @@ func TestALoopWhoseEndCannotBeKeptStays(t *testing.T) {
 func TestAPlantedStateIsNothing(t *testing.T) {
 	for _, state := range []string{"garbage", "---\nactive: [\n---\nx", "---\nactive: true\n---\n\n"} {
 		folder := t.TempDir()
-		if err := registry.Set(registry.Entry{LoopID: "ralph-a", Folder: paths.Real(folder), End: []byte(`{"stopReason":"max_iterations"}`), State: state}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, registry.Set(registry.Entry{LoopID: "ralph-a", Folder: paths.Real(folder), End: []byte(`{"stopReason":"max_iterations"}`), State: state}))
 		if _, _, err := loop.StateIn(folder); !errors.Is(err, loop.ErrNothingToGoOn) {
 			t.Errorf("%q: %v", state, err)
 		}
@@ -144,16 +141,12 @@ func TestALoopThatEndedIsTakenUpOnce(t *testing.T) {
 func TestALoopWhoseFolderIsGone(t *testing.T) {
 	c := setup.Config{Folder: filepath.Join(t.TempDir(), "here"), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
 		Prompt: "Count", Limits: limits.Default()}
-	if err := os.Mkdir(c.Folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(c.Folder, 0o700))
 	c.Backend = shell("agent", "echo no", backends.PromptStdin).Backend
 	c.Limits.MaxIterations = 1
 	l, _ := runToEnd(t, c, loop.StopMaxIterations)
 	moved := c.Folder + "-moved"
-	if err := os.Rename(c.Folder, moved); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(c.Folder, moved))
 	if _, err := loop.FolderStatus(moved); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the moved folder has it: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -21,9 +22,7 @@ import (
 func (r *rig) killed() loopstate.State {
 	r.t.Helper()
 	left, err := r.file.Load()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	r.Kill()
 	return left
 }
@@ -111,9 +110,7 @@ func TestFailuresCountAcrossCrashes(t *testing.T) {
 			t.Errorf("the file says %+v", left)
 		}
 		r, err := after(t, left, bad)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.over(loop.StopFailures, 2)
 		if gap := r.agents.times[1].Sub(r.agents.times[0]); gap < 3*time.Second || gap > 8*time.Second { // the third pause, and a run
 			t.Errorf("it tried again after %v", gap)
@@ -143,9 +140,7 @@ func TestRefusalsCountAcrossCrashes(t *testing.T) {
 					t.Errorf("the file says %+v", left)
 				}
 				r, err := after(t, left, busy, says("<promise>DONE</promise>"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				r.over(loop.StopPromise, 2)
 				if gap := r.agents.times[1].Sub(r.agents.times[0]); gap < tt.least || gap > 4*tt.least {
 					t.Errorf("it waited %v", gap)
@@ -218,9 +213,7 @@ func TestSpendingDuringAWriteIsWrittenDown(t *testing.T) {
 		}
 		r = unstarted(t, busy)
 		r.store = slow{r.file, during}
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		r.over(loop.StopPromise, 1)
 	})
 }
@@ -253,9 +246,7 @@ func TestSpendingIsWrittenDownWhileItIsSpent(t *testing.T) {
 		}
 		r = unstarted(t, busy)
 		r.store = counting{r.file, t, writes}
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		r.over(loop.StopPromise, 1)
 		var during []time.Time
 		for len(writes) > 0 {
@@ -283,9 +274,7 @@ func TestGuidanceOfACrashedRunIsToldAgain(t *testing.T) {
 		r.Steer(loop.Steering{Text: "Mind the tests", Once: true})
 		time.Sleep(time.Minute)
 		r, err := after(t, r.killed(), says("<promise>DONE</promise>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.over(loop.StopPromise, 1)
 		if !r.agents.isTold(0, "Mind the tests") || !slices.ContainsFunc(r.log.lines, func(l string) bool { return strings.HasPrefix(l, "begin 3/") }) {
 			t.Errorf("log: %q", r.log.lines)

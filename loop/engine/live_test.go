@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -70,9 +71,7 @@ func liveRig(t *testing.T, during func(r *rig, hears func(stream.Event)), then .
 	first := run{talk: said, lasts: time.Minute, result: stream.Result{Text: "more to do", ToolCalls: 1}}
 	first.during = func() { during(r, func(e stream.Event) { hear(r.agents.specs[0], e) }) }
 	r = prepare(t, nil, func(c *setup.Config) { c.Backend.Prompt = backends.PromptLive }, append([]run{first}, then...)...)
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.begin())
 	return r, said
 }
 
@@ -186,9 +185,7 @@ func TestOthersKnowWhetherTheAgentCanBeTold(t *testing.T) {
 		}
 		r = prepare(t, nil, func(c *setup.Config) { c.Backend.Prompt = backends.PromptLive }, first)
 		other.rig, r.host.Presence = r, other
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		r.over(loop.StopPromise, 1)
 		if !slices.Equal(seen, []bool{true, false, true, false}) || isLive() {
 			t.Errorf("told as live: %v", seen)
@@ -220,9 +217,7 @@ func TestAnAgentThatIsNotLiveIsToldNothing(t *testing.T) {
 			}
 		}
 		r = prepare(t, nil, nil, first, says("<promise>DONE</promise>"))
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		r.over(loop.StopPromise, 2)
 		if told := strings.Join(r.agents.specs[1].Ours, " "); len(first.talk.log()) > 0 || !strings.Contains(told, "stop") {
 			t.Errorf("it was told %q, the next %q", first.talk.log(), told)
@@ -289,9 +284,7 @@ func TestTheNextIterationMayBeAskedFor(t *testing.T) {
 					}
 				}
 				r = prepare(t, nil, func(c *setup.Config) { c.Limits.IdleTimeout = 0 }, first, costs(0.25, "<promise>DONE</promise>"))
-				if err := r.begin(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, r.begin())
 				end := r.over(loop.StopPromise, 2)
 				if errs := errorsIn(r.log.agent); !slices.Equal(errs, []string{"broken"}) {
 					t.Errorf("%s: the user is told %q", name, errs)
@@ -321,9 +314,7 @@ func TestTheNextIterationMayBeAskedForWhileAnAgentStarts(t *testing.T) {
 			}
 			return started(spec)
 		}
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		r.over(loop.StopPromise, 2)
 		if said.aborted != 1 || !r.log.has("end 1 cancelled") {
 			t.Errorf("its agent was asked to end %d times\n%s", said.aborted, strings.Join(r.log.lines, "\n"))

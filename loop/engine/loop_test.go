@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
@@ -402,9 +403,7 @@ func TestABrokenStateFile(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := unstarted(t, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
 			r.store = patient{r.file}
-			if err := r.begin(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.begin())
 			time.Sleep(time.Second)
 			r.file.tell(broken)
 			r.over(loop.StopPromise, 2)

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -97,13 +98,9 @@ func TestGuidanceOfARunThatDidNotCountIsToldAgain(t *testing.T) {
 			first.Steer(loop.Steering{Text: "and the docs", Once: true})
 			first.Interrupt()
 			state, err := first.file.Load()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r, err := tryStart(t, &state, func(c *setup.Config) { *c = goesOn(*c) }, says("two"), says("<promise>DONE</promise>"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r.over(loop.StopPromise, 2)
 			for i, want := range []bool{true, false} {
 				if r.agents.isTold(i, "Mind the tests") != want || r.agents.isTold(i, "and the docs") != want {
@@ -157,13 +154,9 @@ func TestTokensAndTimeGoOn(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond)
 		first.Interrupt()
 		state, err := first.file.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r, err := tryStart(t, &state, func(c *setup.Config) { *c = goesOn(*c) }, costs(1, "<promise>DONE</promise>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		before := r.Status()
 		end := r.over(loop.StopPromise, 1)
 		if want := first.engine.ending.end.Tokens; before.Tokens != want || end.Tokens != want.Plus(stream.Tokens{Input: 10, Output: 5}) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -126,9 +127,7 @@ func (s story) tell(t *testing.T, found *loopstate.State, n int, happens func(c 
 			happens(c)
 		}
 	}
-	if err := c.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.begin())
 	return c, moments
 }
 

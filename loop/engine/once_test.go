@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
@@ -42,9 +43,7 @@ func TestOneIterationAtATime(t *testing.T) {
 							c.Prompt, c.Promise = "", ""
 						}
 					}, tt.runs[i])
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					begun := time.Now()
 					end := r.over(want, 1)
 					if took := time.Since(begun); took > 2*time.Second {

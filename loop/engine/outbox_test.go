@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 )
@@ -32,9 +33,7 @@ func TestProgramsPublish(t *testing.T) {
 		failed.code = 1
 		r.agents.runs[1] = failed
 		r.agents.runs[2] = emits(r, 2, says(""), hats.Topic{Name: "build.done", For: "reviewer", Payload: "good", From: "somebody"})
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		var got []string
 		r.Wait()
 		for _, s := range r.file.saves {

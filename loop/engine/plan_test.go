@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -50,22 +51,16 @@ func plannedRuns(t *testing.T, text string, configure func(*setup.Config), check
 	p := &planned{}
 	p.rig = prepare(t, nil, func(c *setup.Config) {
 		p.path = filepath.Join(c.Folder, "PLAN.md")
-		if err := os.WriteFile(p.path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(p.path, []byte(text), 0o600))
 		c.Said.Plan, c.Promise, c.Limits.MaxIterations = "PLAN.md", "", 6
 		c.Storage.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: t.TempDir()}
 		if configure != nil {
 			configure(c)
 		}
-		if err := c.Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.Check())
 	})
 	p.agents.checks, p.agents.runs = checks, runs(p)
-	if err := p.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.begin())
 	return p
 }
 
@@ -120,17 +115,13 @@ func TestATaskThatCanNotBeDoneIsSetAside(t *testing.T) {
 		t.Errorf("it isn't told\n%s", strings.Join(p.log.lines, "\n"))
 	}
 	left, err := p.rig.file.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	again := &planned{path: p.path} // its user has mended the check
 	again.rig = prepare(t, &left, func(c *setup.Config) {
 		c.Folder, c.Continue, c.Said.Plan, c.Limits.MaxIterations = p.cfg.Folder, true, "PLAN.md", 20
 	})
 	again.agents.checks, again.agents.runs = []checked{passes}, []run{does(nil), does(again.edit("[ ] four", "[x] four", "c"))}
-	if err := again.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, again.begin())
 	again.over(loop.StopPromise, 2)
 }
 
@@ -160,9 +151,7 @@ func TestABoxIsTheIterationsThatDidItsTask(t *testing.T) {
 		})
 	p.over(loop.StopPromise, 3)
 	store, err := changes.Find(p.cfg.Folder, "", p.cfg.Storage.Changes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for n, want := range []string{"PLAN.md a", "PLAN.md", "PLAN.md c"} {
 		files, err := store.Diff.Files(t.Context(), changes.Range{From: n, To: n + 1}, nil)
 		var names []string
@@ -275,9 +264,7 @@ func TestTheUsersEditCountsFromTheNextRunOn(t *testing.T) {
 	})
 	proctest.Until(t, "a pause", func() bool { return p.Status().State == loop.StatePaused })
 	p.edit("- [ ] two\n", "- [ ] three (verify: make)\n", "")()
-	if err := p.Resume(loop.Patch{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Resume(loop.Patch{}))
 	p.over(loop.StopPromise, 2)
 	p.checks(1)
 	if !strings.Contains(p.told(1), "<task>\nthree\n</task>") || p.text() != "- [x] one\n- [x] three (verify: make)\n" {
@@ -333,9 +320,7 @@ func TestATaskOfARunThatWasCutOffIsJudged(t *testing.T) {
 		c.Folder, c.Continue, c.Said.Plan, c.Limits.MaxIterations = p.cfg.Folder, true, "PLAN.md", 6
 	})
 	again.agents.checks, again.agents.runs = []checked{refutes, passes}, []run{does(nil), does(again.edit("[ ] two", "[x] two", ""))}
-	if err := again.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, again.begin())
 	again.over(loop.StopPromise, 2)
 	if !again.log.has(`the task "one" was checked, but make failed (exit 1): TestParse: it is open again`) {
 		t.Errorf("nobody was told\n%s", strings.Join(again.log.lines, "\n"))

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
@@ -148,9 +149,7 @@ func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
 			*c = setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true,
 				PromiseFrom: "prompt"}
 		}, says("<promise>DONE</promise>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.over(loop.StopMaxIterations, 2)
 		for _, want := range []string{"goal OTHER state", `warning: the prompt speaks of <promise>DONE</promise>, but this loop waits for <promise>OTHER</promise> ["DONE"]`} {
 			if r.log.count(want) != 1 {

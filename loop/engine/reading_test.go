@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -102,9 +103,7 @@ func TestWhatTheUserChangesDuringAReadOnlyRunStays(t *testing.T) {
 		put(t, a, "agent\n")
 		hear(spec, stream.ToolResult{ID: "t2"})
 	}
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.begin())
 	r.over(loop.StopPromise, 2)
 	if got := contentOf(t, a) + contentOf(t, b) + contentOf(t, c); got != "1\nmine\n" {
 		t.Errorf("the files have %q", got)
@@ -162,9 +161,7 @@ func TestACutOffReadOnlyRunIsTold(t *testing.T) {
 				configure(c)
 				c.Continue, c.Change.MaxIterations = true, new(3)
 			}, promise)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r.Wait()
 			if got := r.log.count("warning: the hat planner is read_only, and its run was cut off: 1 file changed then or since, and nothing is undone"); got != tt.told || r.log.count("cut off") != tt.told {
 				t.Errorf("told %d times, want %d\n%s", got, tt.told, strings.Join(r.log.lines, "\n"))

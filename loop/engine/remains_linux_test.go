@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -26,17 +27,13 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 	t.Helper()
 	folder = t.TempDir()
 	scope, err := backends.OpenScope("ralph-dead")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { scope.Close() })
 	agent, err = backends.Start(backends.Spec{
 		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText),
 		Dir:     folder, Scope: scope,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	owner := loopstate.Owner{PID: os.Getpid(), LoopID: "ralph-dead", Standing: loopstate.Standing{Reapers: []loopstate.Reaper{{Mark: scope.Remains().Mark}}}}
 	if owner.ProcessStart = "another"; lives {
 		if owner.ProcessStart, err = loopstate.ProcessStart(owner.PID); err != nil {
@@ -44,19 +41,11 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 		}
 	}
 	record, err := json.Marshal(owner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	file, err := loopstate.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Create(loopstate.State{Active: true, Iteration: 1, Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}}, Prompt: "x", LoopID: "ralph-dead"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600), os.WriteFile(recordOf(t, folder), record, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, file.Create(loopstate.State{Active: true, Iteration: 1, Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}}, Prompt: "x", LoopID: "ralph-dead"}))
+	must.OK(t, errors.Join(os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600), os.WriteFile(recordOf(t, folder), record, 0o600)))
 	return folder, agent
 }
 
@@ -64,9 +53,7 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 func recordOf(t *testing.T, folder string) string {
 	t.Helper()
 	dir, err := registry.Dir(paths.Real(folder), "ralph-dead")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return filepath.Join(dir, registry.OwnerName)
 }
 
@@ -77,9 +64,7 @@ func TestTheStatusSaysThatAProcessHung(t *testing.T) {
 	if err == nil {
 		_, err = record.WriteString(`{"hung":"it answered\nnothing"}`)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	record.Close()
 	if s, err := loop.FolderStatus(folder); err != nil || s.State != loop.StateInterrupted || s.Error != "it answered nothing" {
 		t.Errorf("it stands at %s: %q, %v", s.State, s.Error, err)
@@ -94,15 +79,11 @@ func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 			l, err := drive(setup.Config{Folder: folder, Continue: true,
 				Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			l.Wait()
 		},
 		"by a cancel": func(t *testing.T, folder string) {
-			if _, err := loop.CancelFolder(context.Background(), folder, ""); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(loop.CancelFolder(context.Background(), folder, "")))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,15 +111,11 @@ func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 	folder := t.TempDir()
 	file, err := loopstate.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l, err := drive(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
 		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	owner, held, err := file.Owner()
 	if err != nil || !held || len(owner.Reapers) != 1 || owner.Reapers[0].Mark != l.engine.scope.Remains().Mark || len(owner.Agents) > 0 {
 		t.Errorf("the record: %+v, %t, %v", owner, held, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/presence"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -46,9 +47,7 @@ func (r *rig) Kill() {
 func start(t *testing.T, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
 	r, err := tryStart(t, nil, configure, runs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -111,9 +110,7 @@ func unstarted(t *testing.T, runs ...run) *rig { return prepare(t, nil, nil, run
 func (r *rig) by(t *testing.T, host setup.Host) *rig {
 	t.Helper()
 	r.host = host
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.begin())
 	return r
 }
 
@@ -121,9 +118,7 @@ func (r *rig) by(t *testing.T, host setup.Host) *rig {
 func prepare(t *testing.T, found *loopstate.State, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
 	b, err := backends.Lookup("pi")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b.Command = "/bin/true" // it is looked for, and never started
 	cfg := setup.Config{Folder: t.TempDir(), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Prompt: "Build it",
 		Backend: b, Promise: "DONE", Limits: limits.Default()}

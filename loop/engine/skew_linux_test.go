@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
@@ -32,9 +33,7 @@ func TestOtherVersionsOnTheSocket(t *testing.T) {
 		Folder: t.TempDir(), Prompt: "x", Storage: setup.Storage{History: history.Options{Off: true}}, Limits: limits.Default(),
 		Backend: shell("agent", "cat >/dev/null; exec sleep 1000", backends.PromptStdin).Backend,
 	}, setup.Host{}, obs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Cancel()
 	<-obs.begun
 	st, err := loop.FolderStatus(l.Status().Folder)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -96,9 +97,7 @@ func TestALoopThatGoesOnKnowsWhatTheUserDid(t *testing.T) {
 		c.Continue = true
 		c.Change.MaxIterations = new(3)
 	}, writes(t, a, "3\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if end := r.Wait(); end.Changes == nil || end.Changes.Files != 2 {
 		t.Errorf("%+v", end)
 	}
@@ -162,9 +161,7 @@ func TestAnAgentWaitsForAnUndo(t *testing.T) {
 			}
 		}
 	}}
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.begin())
 	r.over(loop.StopMaxIterations, 2)
 	if text, err := os.ReadFile(a); err != nil || string(text) != "1\n" {
 		t.Errorf("%q, %v", text, err)
@@ -203,9 +200,7 @@ func TestASnapshotThatFailsEndsNoLoop(t *testing.T) {
 func TestAnInterruptedLoopWaitsForNoSnapshot(t *testing.T) {
 	bin := t.TempDir()
 	put(t, filepath.Join(bin, "git"), "#!/bin/sh\nexec /bin/sleep 1000\n")
-	if err := os.Chmod(filepath.Join(bin, "git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(filepath.Join(bin, "git"), 0o755))
 	t.Setenv("PATH", bin)
 	r := start(t, kept(t, t.TempDir()), writes(t))
 	r.Interrupt()

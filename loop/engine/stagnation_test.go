@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
@@ -97,9 +98,7 @@ func TestALoopThatGoesOnKnowsItsCircles(t *testing.T) {
 	}
 	goOn := func(runs ...run) *rig {
 		r, err := tryStart(t, &left, func(c *setup.Config) { limited(c); c.Continue = true }, runs...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return r
 	}
 	put(t, a, "0") // as the agent did, which was killed
@@ -127,8 +126,6 @@ func TestWhatTheUserChangesIsNoCircle(t *testing.T) {
 			r.engine.snapshots.Last = time.Time{} // the user took their time
 		}
 	}}
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.begin())
 	r.over(loop.StopMaxIterations, 6)
 }

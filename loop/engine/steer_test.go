@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -37,13 +38,9 @@ func TestStandingGuidance(t *testing.T) {
 		}
 		first.Interrupt()
 		state, err := first.file.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r, err := tryStart(t, &state, func(c *setup.Config) { *c = goesOn(*c) }, withTime(says("five"), time.Minute), says("<promise>DONE</promise>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		time.Sleep(time.Second)
 		if _, err := r.Steer(loop.Steering{Forget: 1}); err != nil {
 			t.Error(err)

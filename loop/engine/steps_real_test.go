@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
@@ -57,9 +58,7 @@ func TestAResultOfAMegabyteTravels(t *testing.T) {
 	large := shell("writer", "cat >/dev/null; head -c 1000000 /dev/zero | tr '\\0' 'a'", backends.PromptStdin)
 	var w watcher
 	l, err := drive(realSteps(t, t.TempDir(), []setup.Role{large}, []setup.Role{count}), setup.Host{}, &w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if end := l.Wait(); end.Reason != loop.StopPromise || strings.Fields(w.ends[0].Text)[0] != "1000000" {
 		t.Errorf("%+v\n%.200s\n%s", end, w.ends[0].Text, strings.Join(w.lines, "\n"))
 	}
@@ -77,9 +76,7 @@ func TestAResultOfAMegabyteTravels(t *testing.T) {
 func TestAgentsAtOnceHaveProcessesOfTheirOwn(t *testing.T) {
 	folder := t.TempDir()
 	file, err := loopstate.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	pipe := filepath.Join(folder, "go")
 	waits := shell("slow", "cat >/dev/null; mkfifo go; read line <go; echo $line", backends.PromptStdin)
 	waits.ReadOnly = true
@@ -104,9 +101,7 @@ func TestAgentsAtOnceHaveProcessesOfTheirOwn(t *testing.T) {
 		}()
 	}}
 	l, err := drive(realSteps(t, folder, []setup.Role{quick, waits}), setup.Host{}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l.Wait()
 	if got := w.ends[0]; got.Outcome != loop.OutcomeOK || got.Text != "## quick\n\nquick\nLOOP_COMPLETE\n\n## slow\n\nslow" {
 		t.Errorf("got %+v", got)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -83,9 +84,7 @@ func crewed(t *testing.T, steps []string, configure func(*setup.Config), plays m
 func crewedIn(t *testing.T, found *loopstate.State, steps []string, configure func(*setup.Config), plays map[string][]run) (*rig, *troupe) {
 	t.Helper()
 	r, tr := crewedLater(t, found, steps, configure, plays)
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.begin())
 	return r, tr
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -69,9 +70,7 @@ func TestWhatLoosensALoopInItsFileWaitsForTheUser(t *testing.T) {
 						}
 						return
 					}
-					if err := r.Answer(now.Questions[0].ID, ask.Answer{Kind: answer}); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, r.Answer(now.Questions[0].ID, ask.Answer{Kind: answer}))
 					synctest.Wait()
 					after := progress.Terms{Limits: r.Status().Limits, Promise: r.Status().Promise}
 					if _, _, words := before.Loosening(after); (len(words) > 0) != (answer == ask.Once) || progress.TermsOf(stateFileOf(r)) != after {
@@ -86,9 +85,7 @@ func TestWhatLoosensALoopInItsFileWaitsForTheUser(t *testing.T) {
 
 func stateFileOf(r *rig) loopstate.State {
 	s, err := r.file.Load()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	return s
 }
 
@@ -136,9 +133,7 @@ func TestTermsCountAtOnceWhereNoRunIsAtWork(t *testing.T) {
 			last.lasts = time.Minute
 			r = unstarted(t, last)
 			ofADollar(&r.cfg)
-			if err := r.begin(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.begin())
 			time.Sleep(time.Minute) // to the very end of the run
 			r.file.quietly(more)
 			time.Sleep(time.Minute)
@@ -157,9 +152,7 @@ func TestAnUpdateAnswersTheQuestion(t *testing.T) {
 		time.Sleep(time.Second)
 		r.file.edit(func(s *loopstate.State) { s.MaxIterations = new(10) })
 		synctest.Wait()
-		if err := r.Update(loop.Patch{Given: limits.Given{MaxIterations: new(20)}}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Update(loop.Patch{Given: limits.Given{MaxIterations: new(20)}}))
 		synctest.Wait()
 		if now := r.Status(); len(now.Questions) > 0 || now.Limits.MaxIterations != 20 || !r.log.has("answered moot") {
 			t.Errorf("it asks %+v, and has %+v", now.Questions, now.Limits)
@@ -174,9 +167,7 @@ func TestAnUpdateGrantsNothingBesides(t *testing.T) {
 		r := start(t, ofADollar, withTime(says("no"), time.Minute))
 		time.Sleep(time.Second)
 		r.file.quietly(func(s *loopstate.State) { s.MaxIterations = new(500) })
-		if err := r.Update(loop.Patch{Given: limits.Given{MaxCostUSD: new(2.0)}}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Update(loop.Patch{Given: limits.Given{MaxCostUSD: new(2.0)}}))
 		if now := r.Status(); now.Limits.MaxIterations != 3 || now.Limits.MaxCostUSD != 2 || len(now.Questions) != 1 {
 			t.Errorf("it has %+v and asks %+v", now.Limits, now.Questions)
 		}

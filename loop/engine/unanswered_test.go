@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -46,9 +47,7 @@ func TestAnUncheckedPromiseThatNobodyLooksAtEndsTheLoop(t *testing.T) {
 		}
 		again := prepareVerified(t, &left, []checked{passes},
 			func(c *setup.Config) { c.Continue, c.Asking.Unanswered = true, 30*time.Minute })
-		if err := again.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, again.begin())
 		if end := again.over(loop.StopPromise, 0); end.Iterations != 1 {
 			t.Errorf("got %+v", end)
 		}
@@ -119,9 +118,7 @@ func TestAQuestionOfALoopThatNobodyLooksAtEndsIt(t *testing.T) {
 			t.Errorf("it left %+v, %v", left, err)
 		}
 		again := prepare(t, &left, func(c *setup.Config) { c.Continue = true }, promise)
-		if err := again.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, again.begin())
 		if end := again.over(loop.StopPromise, 1); end.Iterations != 1 {
 			t.Errorf("it went on with iteration %d", end.Iterations)
 		}

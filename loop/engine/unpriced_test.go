@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -97,31 +98,23 @@ func TestWhoPausesForUnknownCost(t *testing.T) {
 			t.Errorf("got %q", end.Problem())
 		}
 		left, err := r.file.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		again := prepare(t, &left, func(c *setup.Config) { c.Continue = true }, unpricedRun(), unpricedRun(), promise)
-		if err := again.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, again.begin())
 		again.over(loop.StopPromise, 3)
 	})
 	bubble(t, func(t *testing.T) {
 		found := loopstate.State{Active: true, Iteration: 3, Prompt: "x", Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}, InARow: loopstate.InARow{UnknownCosts: 2}, Spent: loopstate.Spent{UnknownCosts: 2}, Begun: false}
 		found.MaxCostUSD = new(1.0)
 		r := prepare(t, &found, func(c *setup.Config) { c.Continue, c.Once = true, true }, unpricedRun())
-		if err := r.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.begin())
 		r.over(loop.StopOnce, 1)
 		left, err := r.file.Load()
 		if err != nil || left.Active || left.InARow.UnknownCosts != 3 {
 			t.Fatalf("it left %+v, %v", left, err)
 		}
 		again := prepare(t, &left, func(c *setup.Config) { c.Continue, c.Once = true, true }, unpricedRun())
-		if err := again.begin(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, again.begin())
 		again.over(loop.StopOnce, 1)
 		if left, _ := again.file.Load(); !left.Active || left.InARow.UnknownCosts != 1 || left.UnknownCosts != 4 {
 			t.Errorf("it left %+v", left)

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -70,9 +71,7 @@ func verified(t *testing.T, checks []checked, configure func(*setup.Config), run
 func verifiedAfter(t *testing.T, found *loopstate.State, checks []checked, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
 	r := prepareVerified(t, found, checks, configure, runs...)
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.begin())
 	return r
 }
 
@@ -371,9 +370,7 @@ func TestOnlyWhatWaitsCanBeAccepted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{{lasts: time.Hour}}, func(c *setup.Config) { c.Verification.Check.Timeout = 0 }, promise)
 		time.Sleep(time.Minute) // it is being verified
-		if err := r.Pause(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Pause())
 		if err := r.Resume(loop.Patch{Accept: true}); !errors.Is(err, loop.ErrNothingToAccept) {
 			t.Errorf("got %v", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -82,9 +83,7 @@ func TestThePaceIsInTheStateFile(t *testing.T) {
 		}
 		r.Kill()
 		r, err := after(t, state, idles(time.Millisecond))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		time.Sleep(time.Second)
 		if resume := r.Status().Retry.ResumeAt; time.Until(resume) < 14*time.Second {
 			t.Errorf("it goes on in %v", time.Until(resume))

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -48,9 +49,7 @@ func TestTheAgentOfALoopIsBehindItsWalls(t *testing.T) {
 		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", "touch in; touch ~/out; touch .pi/ralph-loop.local.md; echo LOOP_COMPLETE"}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if end := l.Wait(); end.Reason != loop.StopPromise {
 		t.Errorf("%+v", end)
 	}
@@ -70,15 +69,11 @@ func TestAWriteShowsNothingThatTheWallsHide(t *testing.T) {
 	walltest.Need(t)
 	dir := paths.Real(t.TempDir())
 	put(t, filepath.Join(dir, ".env"), "secret", filepath.Join(dir, "keys/a"), "secret", filepath.Join(dir, "other"), "old")
-	if err := os.Symlink(".env", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(".env", filepath.Join(dir, "link")))
 	l := bare(func(l *Loop) {
 		l.engine.dir, l.engine.cfg = dir, setup.Config{Folder: dir, Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Hide: []string{".env", "keys"}}}
 	})
-	if err := l.engine.runs.startSandbox(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.engine.runs.startSandbox())
 	defer l.engine.walls.Close()
 	shows := func(name, content string) string {
 		input := []byte(ask.JSON(map[string]string{"file_path": name, "content": content}))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limited"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -73,9 +74,7 @@ func TestTheNetworkAcrossCrashes(t *testing.T) {
 			t.Errorf("the file says %+v", left)
 		}
 		r, err := after(t, left, away, says("<promise>DONE</promise>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.over(loop.StopPromise, 2)
 		if gap := r.gaps(time.Second)[0].Round(time.Second); gap != 20*time.Second {
 			t.Errorf("the third pause is %s", gap)

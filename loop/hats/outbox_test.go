@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Many processes publish at once: none is lost, none comes twice, each has its order.
 func TestManyPublishAtOnce(t *testing.T) {
 	outbox := t.TempDir()
 	leave := func(name, content string) {
-		if err := os.WriteFile(filepath.Join(outbox, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(outbox, name), []byte(content), 0o644))
 	}
 	leave(hatName, "{}")
 	var all sync.WaitGroup
@@ -30,9 +30,7 @@ func TestManyPublishAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	file, err := os.OpenFile(filepath.Join(outbox, topicsName), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer file.Close()
 	file.WriteString("\n{\"Name\": \"cut o") // who was killed half-way
 	if _, err := Emit(outbox, Topic{Name: "a0", Payload: "20"}); err != nil {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestTasksOfOtherProgramsBecomeAPlan(t *testing.T) {
@@ -44,9 +46,7 @@ Go on:
 `,
 	} {
 		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		p, checks, err := From(name, data)
 		got := p.Review() + "\nchecks: " + strings.Join(checks, "; ") + "\n"
 		for _, it := range p.Items {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // rows shows a plan: a line for each item.
@@ -94,9 +96,7 @@ func TestABoxIsOneByte(t *testing.T) {
 		{"prd.json", "\uFEFF" + `{"userStories":[{"title":"a","passes": true},{"title":"b"}]}`, "b", "\uFEFF" + `{"userStories":[{"title":"a","passes": true},{"passes": true, "title":"b"}]}`},
 	} {
 		p, err := Parse(tt.name, []byte(tt.file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, it := range p.Items {
 			if it.Text == tt.text {
 				if got := p.Mark(it.ID, !p.IsDone(it)); string(got.Data) != tt.want || got.IsDone(got.Items[it.N-1]) == p.IsDone(it) {
@@ -166,9 +166,7 @@ func FuzzMark(f *testing.F) {
 // A loop may be there for one task: with those below it, and without those before it.
 func TestOneTaskOfAPlan(t *testing.T) {
 	p, err := Parse("PLAN.md", []byte("- [ ] a (verify: one)\n- [ ] b (after: a) (agent: x)\n  - [ ] c (after: d)\n  - [ ] d (verify: two)\n- [ ] e (after: nobody)\n- [x] f\n- [ ] g (after: g)\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, want := range map[string]string{
 		"":     " does [a c d e f g], open [a c d e g], runs [one two], asks 1, next a <nil>",
 		"b":    "b does [c d], open [c d], runs [two], asks 1, next d <nil>",
@@ -217,9 +215,7 @@ func TestOneTaskOfAPlan(t *testing.T) {
 
 func TestAPlanIsLookedOverBeforeItIsRun(t *testing.T) {
 	p, err := Parse("PLAN.md", []byte("- [x] one\n- [ ] all (agent: ann) (after: one) (after: 4)\n  - [ ] part (verify: make a)\n- [ ] last (after: nothing) (verify: make a)\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := `PLAN.md: 2 of 3 tasks open
   [x] one
   [ ] all (after: one) (after: 4) (agent: ann)
@@ -232,9 +228,7 @@ its checks would run: make a`
 		t.Errorf("got %s", got)
 	}
 	p, err = Parse("prd.json", []byte(`{"userStories": [{"title": "a (verify: b\nc)", "passes": true}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, want := p.Review(), "prd.json: 0 of 1 tasks open\n  [x] a\nits checks would run: b\\nc"; got != want {
 		t.Errorf("got %s", got)
 	}

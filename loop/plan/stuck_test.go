@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // course is what each of a row of runs is given, where some tasks are never done.
 func course(t *testing.T, text string, runs, workers int, never ...string) (lines []string, b Book, p Plan) {
 	t.Helper()
 	p, err := Parse("PLAN.md", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for range runs {
 		batch := b.Batch(p, workers, func(Item) bool { return false })
 		next, ok := b.NextOf(p)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -50,9 +51,7 @@ func TestAgentsOfTheProtocol(t *testing.T) {
 // An agent that is to ask works in the mode in which it does, and claude's hooks run where its user wants that.
 func TestWhatAnAgentOfTheProtocolIsTold(t *testing.T) {
 	b, err := backends.Lookup("acp:claude")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cfg := setup.Config{Backend: backends.CustomACP(os.Args[0], nil, *b.Live.ACP)}
 	if cfg.Backend, err = cfg.Backend.Asking(t.Context(), nil); err != nil || cfg.Backend.Live.ACP.Mode != "default" {
 		t.Errorf("it asks in %+v, %v", cfg.Backend.Live.ACP, err)

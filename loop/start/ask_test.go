@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -32,9 +33,7 @@ func programs(t *testing.T, names ...string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"), 0o700))
 	}
 	return folder
 }
@@ -119,9 +118,7 @@ func TestForHowLongALoopWaitsForItsUser(t *testing.T) {
 		{`ask_timeout = "2h"`, `"x" --backend claude`, 2 * time.Hour, 0},
 	} {
 		request, err := Parse(tt.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		cfg, _, err := Resolver{Prompt: "x", Start: request.Options, Settings: settingsOf(t, tt.file)}.Resolve(t.Context())
 		if err != nil || cfg.Asking.Unanswered != tt.unanswered || cfg.Asking.Timeout != tt.denied {
 			t.Errorf("%s %s: %v, %v, %v", tt.file, tt.text, cfg.Asking.Unanswered, cfg.Asking.Timeout, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // The user's budget is what the file says by now, each time that it was written.
@@ -15,9 +16,7 @@ func TestBudgetIsReadAgain(t *testing.T) {
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now := Host().Budget
 	for _, step := range []struct {
 		text string
@@ -26,9 +25,7 @@ func TestBudgetIsReadAgain(t *testing.T) {
 		file := filepath.Join(dir, config.UserName)
 		os.Remove(file)
 		if step.text != "" {
-			if err := os.WriteFile(file, []byte(step.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, []byte(step.text), 0o600))
 		}
 		for range 2 { // what is unchanged says the same
 			if limits, err := now(); err != nil || limits.PerDay != step.want {
@@ -36,9 +33,7 @@ func TestBudgetIsReadAgain(t *testing.T) {
 			}
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, config.UserName), []byte("budget = "), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, config.UserName), []byte("budget = "), 0o600))
 	for range 2 {
 		if limits, err := now(); err == nil {
 			t.Errorf("a broken file: %+v", limits)

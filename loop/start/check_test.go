@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -55,9 +56,7 @@ func TestALoopThatGoesOnHasTheCheckOfItsStart(t *testing.T) {
 	goOn := func(said Check, id string) string {
 		found.LoopID = id
 		cfg, err := goOn(t, Resolver{Settings: settingsOf(t, "verify.command = \"true\""), Start: Options{Check: said}, Detect: detectPi}, found, files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return cfg.Verification.Check.String()
 	}
 	for _, tt := range []struct {
@@ -109,9 +108,7 @@ func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 	}{{file, true}, {strings.ReplaceAll(file, "strict", "meek"), false}} {
 		goOn := func() setup.Config {
 			cfg, err := goOn(t, Resolver{Settings: settingsOf(t, tt.file), Detect: detectPi}, Found{State: loopstate.State{LoopID: "ralph-1", AgentChoice: loopstate.AgentChoice{Backend: "pi"}}}, files)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return cfg
 		}
 		for range 2 { // who goes on twice makes it no other

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestFallbacks(t *testing.T) {
@@ -33,9 +34,7 @@ func TestFallbacks(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var got []string
 			for _, f := range cfg.Fallbacks {
 				got = append(got, strings.Join([]string{f.Backend.Name, f.Model, strings.Join(f.Args, " "), strings.Join(f.On, ",")}, " "))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // A loop that is started inside an agent runs that agent with the session's model,
@@ -29,9 +30,7 @@ func TestInsideAnAgent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, sources, err := Resolver{Settings: settingsOf(t, tt.file), Start: Options{Agent: tt.start}, Host: Agent{Name: "pi", Model: "fake/one"}}.Resolve(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if cfg.Backend.Name != tt.backend || cfg.Model != tt.model || sources["model"] != tt.from {
 				t.Errorf("%s with %q from %s, want %s with %q from %s", cfg.Backend.Name, cfg.Model, sources["model"], tt.backend, tt.model, tt.from)
 			}

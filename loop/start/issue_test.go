@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestPromptOfAnIssue(t *testing.T) {
@@ -61,9 +63,7 @@ func TestIssuesThatCantBeRead(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	empty := filepath.Join(dir, "empty.json")
-	if err := os.WriteFile(empty, []byte(`{"number":3}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(empty, []byte(`{"number":3}`), 0o600))
 	for name, tt := range map[string]struct {
 		asked Asked
 		want  string

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
@@ -17,13 +18,9 @@ import (
 func installPi(t *testing.T) {
 	t.Helper()
 	pkg := filepath.Join(t.TempDir(), "pi")
-	if err := os.MkdirAll(pkg, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(pkg, 0o700))
 	for file, text := range map[string]string{"package.json": `{"name":"@earendil-works/pi-coding-agent","version":"0.87.1"}`, "pi": "#!/bin/sh\n"} {
-		if err := os.WriteFile(filepath.Join(pkg, file), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(pkg, file), []byte(text), 0o700))
 	}
 	t.Setenv("PATH", pkg)
 }
@@ -48,9 +45,7 @@ func TestWhenAnAgentIsTalkedTo(t *testing.T) {
 	} {
 		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "pi"}, Said: settings.Said{Live: c.start}}, Settings: settingsOf(t, c.file), Attended: c.attended}
 		cfg, sources, err := r.Resolve(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		line := []string{"-p", "--mode", "json", "--no-session"}
 		if c.want {
 			line = []string{"--mode", "rpc", "--no-session"}
@@ -65,9 +60,7 @@ func TestWhenAnAgentIsTalkedTo(t *testing.T) {
 func TestAgentsOfStepsAndTheReviewerAreTalkedToToo(t *testing.T) {
 	installPi(t)
 	pi, err := backends.Lookup("pi")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cfg := setup.Config{Backend: pi, Roles: setup.Roles{Steps: [][]setup.Role{{{Backend: pi}},
 		{{Backend: pi}, {Backend: pi, Args: []string{"--mode",
 			"json"}}}}}, Verification: setup.Verification{Reviewer: setup.Role{Backend: pi}}}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -12,9 +13,7 @@ import (
 func TestHowAnAgentIsLetRunCommands(t *testing.T) {
 	agent := func(name string, args ...string) setup.Config {
 		b, err := backends.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return setup.Config{Backend: b, Args: args}
 	}
 	flags := func(cfg setup.Config) (all []string) {

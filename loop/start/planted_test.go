@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
@@ -20,9 +21,7 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 	s := settingsOf(t, "[limits]\nmax_cost_usd = 2\n") // and 50, 4h, 10m, 5, 5, 3
 	home := t.TempDir()
 	files := config.Files{Folder: t.TempDir(), UserDir: home}
-	if err := files.RememberLoop("ralph-mine", verify.Check{}, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files.RememberLoop("ralph-mine", verify.Check{}, ""))
 	loose := loop.Limits{MaxIterations: 51, MaxCostUSD: 2.5, MaxDuration: 0, IdleTimeout: time.Hour, ToolTimeout: 2 * time.Hour, MaxFailures: 0, MaxUnchanged: 6, MaxUnknown: 4}
 	strict := loop.Limits{MaxIterations: 50, MaxCostUSD: 1, MaxDuration: time.Hour, IdleTimeout: time.Minute, ToolTimeout: 2 * time.Minute, MaxFailures: 1, MaxUnchanged: 2, MaxUnknown: 3}
 	own := loop.Limits{MaxIterations: 50, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}
@@ -50,9 +49,7 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 	} {
 		cfg, err := goOn(t, Resolver{Settings: s, Start: Options{Said: settings.Said{Given: tt.start.Given}}, Detect: detectPi},
 			Found{"state.md", loopstate.State{LoopID: tt.id, AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Said: settings.Said{Given: tt.limits.All()}}}, tt.files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, _ := cfg.Change.Over(tt.limits, "")
 		if got != tt.want || strings.Count(strings.Join(cfg.Warnings, " "), "is not taken") != tt.told {
 			t.Errorf("%s: got %+v, told %q", tt.name, got, cfg.Warnings)
@@ -63,9 +60,7 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 func TestOnlyTheLastLoopOfAFolderIsKnown(t *testing.T) {
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir()}
 	for _, id := range []string{"ralph-one", "ralph-two"} {
-		if err := files.RememberLoop(id, verify.Check{}, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, files.RememberLoop(id, verify.Check{}, ""))
 	}
 	for id, known := range map[string]bool{"ralph-one": false, "ralph-two": true, "two": false, "": false} {
 		if files.KnowsLoop(id) != known {
@@ -83,9 +78,7 @@ func TestOnlyTheLastLoopOfAFolderIsKnown(t *testing.T) {
 func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
 	own := settingsOf(t, "backend = \"claude\"")
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
-	if err := files.RememberLoop("ralph-mine", verify.Check{}, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files.RememberLoop("ralph-mine", verify.Check{}, ""))
 	for _, tt := range []struct {
 		name     string
 		settings config.Settings

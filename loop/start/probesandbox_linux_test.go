@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -17,9 +18,7 @@ import (
 func TestAnAgentOfTheFolderIsFoundBehindItsWalls(t *testing.T) {
 	walltest.Need(t)
 	bubblewrap, err := exec.LookPath("bwrap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tools := filepath.Dir(bubblewrap)
 	for name, find := range map[string]func(Resolver) error{
 		"a start":   func(r Resolver) error { r.Start.Sandbox = "workspace"; _, _, err := r.Resolve(t.Context()); return err },
@@ -35,19 +34,13 @@ func TestAnAgentOfTheFolderIsFoundBehindItsWalls(t *testing.T) {
 			t.Setenv("HOME", home)
 			folder := filepath.Join(home, "tree")
 			bin := filepath.Join(folder, "bin")
-			if err := os.MkdirAll(bin, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(bin, "pi"), []byte("#!/bin/sh\necho in >\""+folder+"/ran\"\necho out 2>/dev/null >~/out\necho 1.2.3\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(bin, 0o755))
+			must.OK(t, os.WriteFile(filepath.Join(bin, "pi"), []byte("#!/bin/sh\necho in >\""+folder+"/ran\"\necho out 2>/dev/null >~/out\necho 1.2.3\n"), 0o755))
 			t.Setenv("PATH", bin+":"+tools+":/usr/bin:/bin")
 			settings := config.Default()
 			settings.Files = config.Files{Folder: folder}
 			settings.Sandbox.Mode = sandbox.Workspace
-			if err := find(Resolver{Prompt: "x", Settings: settings, Detect: Installed}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, find(Resolver{Prompt: "x", Settings: settings, Detect: Installed}))
 			if _, err := os.Stat(filepath.Join(folder, "ran")); err != nil {
 				t.Errorf("it wasn't asked: %v", err)
 			}

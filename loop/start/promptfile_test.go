@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -90,12 +91,8 @@ func TestATemplateIsNoPrompt(t *testing.T) {
 func TestALoopDoesntGoOnWithAPromptThatIsNoText(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, filepath.FromSlash(loopstate.Name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte("---\niteration: 3\n---\n\nFix\nthe men\xFC\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.OK(t, os.WriteFile(file, []byte("---\niteration: 3\n---\n\nFix\nthe men\xFC\n"), 0o644))
 	if _, err := FoundIn(folder); err == nil || !strings.Contains(err.Error(), "line 2 of the prompt, column 8 has the byte 0xFC") {
 		t.Errorf("got %v", err)
 	}

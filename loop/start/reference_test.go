@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the lists of keys in docs")
@@ -35,9 +36,7 @@ func TestTheDocumentsListTheKeys(t *testing.T) {
 func compareKeys(t *testing.T, name string, keys []config.Key) {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !keyList.Match(text) {
 		t.Fatal(name + " has no place for the keys")
 	}
@@ -51,9 +50,7 @@ var tomlBlock = regexp.MustCompile("(?ms)^( *)```toml\n(.*?)^ *```$")
 func examplesOf(t *testing.T, page string) (files []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/" + page + ".md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, m := range tomlBlock.FindAllStringSubmatch(string(text), -1) {
 		files = append(files, strings.TrimPrefix(strings.ReplaceAll("\n"+m[2], "\n"+m[1], "\n"), "\n"))
 	}
@@ -82,9 +79,7 @@ func TestTheExamplesOfThePagesAreRight(t *testing.T) {
 	for _, page := range []string{"FLEET", "FLEET-REFERENCE"} {
 		for i, file := range examplesOf(t, page) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, config.FleetName), []byte(file), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, config.FleetName), []byte(file), 0o600))
 			if _, err := config.LoadFleet(dir); err != nil {
 				t.Errorf("%s, file %d: %v", page, i+1, err)
 			}
@@ -94,9 +89,7 @@ func TestTheExamplesOfThePagesAreRight(t *testing.T) {
 
 func TestTheLimitsAreInTheirPage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/LOOPS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, l := range limits.All() {
 		row := regexp.MustCompile(`(?m)^\| ` + "`--" + l.Flag + ` [^|]*\| ([^|]*) \|`).FindSubmatch(text)
 		if row == nil {
@@ -130,9 +123,7 @@ func TestTheEditorsHaveTheirSettings(t *testing.T) {
 func compareFile(t *testing.T, name string, want []byte) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(name, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, want, 0o644))
 	}
 	got, err := os.ReadFile(name)
 	if err != nil || !bytes.Equal(got, want) {

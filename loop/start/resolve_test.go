@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -26,13 +27,9 @@ import (
 func settingsOf(t *testing.T, file string) config.Settings {
 	t.Helper()
 	files := config.Files{Folder: t.TempDir(), Builtin: backends.Names(), Trusted: true}
-	if err := os.WriteFile(filepath.Join(files.Folder, config.Name), []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(files.Folder, config.Name), []byte(file), 0o600))
 	s, err := files.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -43,9 +40,7 @@ func resolve(t *testing.T, r Resolver) (setup.Config, Sources) {
 	t.Helper()
 	r.Detect = detectPi
 	cfg, sources, err := r.Resolve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return cfg, sources
 }
 
@@ -265,9 +260,7 @@ func TestWhatCantBeResolved(t *testing.T) {
 func TestGivenRalphPlanWithBackendPiWhenLaunchingInteractiveModeThenPiIsInvokedAsPiNoSessionPrompt(t *testing.T) {
 	bin := t.TempDir()
 	program := filepath.Join(bin, "pi")
-	if err := os.WriteFile(program, nil, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(program, nil, 0o700))
 	t.Setenv("PATH", bin)
 	s := settingsOf(t, `
 backend = "pi"
@@ -318,13 +311,9 @@ backend = { command = "/bin/coder", args = ["--code"] }
 `)
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
 	for backend, args := range map[string][]string{"pi": {"--started-here"}, "/bin/agent": {"--danger"}} {
-		if err := files.RememberRun(backend, args); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, files.RememberRun(backend, args))
 	}
-	if err := files.RememberLoop("ralph-mine", verify.Check{}, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files.RememberLoop("ralph-mine", verify.Check{}, ""))
 	tests := []struct {
 		name      string
 		found     Found
@@ -475,9 +464,7 @@ func TestAFolderOfAnotherProgram(t *testing.T) {
 	}{{nil, false}, {[]string{"ralph.yml"}, true}, {[]string{"ralph.yml", "ralph.toml"}, false}, {[]string{"ralph.toml"}, false}} {
 		dir := t.TempDir()
 		for _, name := range c.files {
-			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 		}
 		told := othersFile(dir)
 		if isTold := len(told) == 1 && strings.HasSuffix(told[0], "ralph-lsp init --from ralph.yml makes one of it"); isTold != c.told || len(told) > 1 {

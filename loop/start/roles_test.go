@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -50,9 +51,7 @@ func TestWhoWearsWhichHat(t *testing.T) {
 		s := settingsOf(t, tt.file+tt.more)
 		first := s.Hats["first"]
 		if first.InstructionsFile != "" {
-			if err := os.WriteFile(first.InstructionsFile, []byte("Go first."), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(first.InstructionsFile, []byte("Go first."), 0o600))
 		}
 		cfg, _ := resolve(t, Resolver{Settings: s, Start: tt.start})
 		if got := rolesOf(cfg); got != tt.want || cfg.Backend.Name != tt.base {
@@ -66,9 +65,7 @@ func TestWhoWearsWhichHat(t *testing.T) {
 
 func TestAHatThatCannotBeWorn(t *testing.T) {
 	large := filepath.Join(t.TempDir(), "large.md")
-	if err := os.WriteFile(large, make([]byte, maxInstructions+1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(large, make([]byte, maxInstructions+1), 0o600))
 	for file, want := range map[string]string{
 		ringFile: "the instructions of the hat first: ",
 		"[hats.a]\ntriggers = [\"loop.start\"]\ninstructions_file = '" + large + "'\n": "large.md: it has more than 64 KiB",

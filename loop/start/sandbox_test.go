@@ -6,6 +6,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -26,9 +27,7 @@ func TestWhoSaysWhetherThereAreWalls(t *testing.T) {
 	} {
 		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "/bin/agent"}, Said: settings.Said{Sandbox: c.start}}, Settings: settingsOf(t, c.file)}
 		cfg, sources, err := r.Resolve(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if cfg.Sandbox.IsOn() != c.want || sources["sandbox"] != c.from {
 			t.Errorf("%+v: %+v, from %s", c, cfg.Sandbox, sources["sandbox"])
 		}
@@ -59,9 +58,7 @@ func TestALoopThatGoesOnHasTheWallsThatItHad(t *testing.T) {
 			files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
 			r := Resolver{Start: Options{Said: settings.Said{Sandbox: c.start}}, Settings: settingsOf(t, c.file)}
 			cfg, err := goOn(t, r, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Said: settings.Said{Sandbox: c.found}, SandboxEngine: c.engine}}, files)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if cfg.Sandbox.IsOn() != c.want || c.want && cfg.Sandbox.Engine != c.engine {
 				t.Errorf("got %+v", cfg.Sandbox)
 			}

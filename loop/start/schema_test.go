@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
@@ -45,9 +46,7 @@ func schemaOfKeys(t *testing.T) []byte {
 	root.Schema, root.Title = "http://json-schema.org/draft-07/schema#", config.Name
 	root.Description = "How Ralph loops run in this folder."
 	data, err := json.MarshalIndent(root, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return append(data, '\n')
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop/agents"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -38,9 +39,7 @@ func teamPlace(t *testing.T, more map[string]string) config.Files {
 func loadFrom(t *testing.T, files config.Files) config.Settings {
 	t.Helper()
 	s, err := files.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -151,15 +150,11 @@ func TestTheFoldersAgentsNeedTrust(t *testing.T) {
 	if len(cfg.Roles.Steps) != 2 || !strings.HasPrefix(cfg.Roles.Agents.About[1], "2 of 2: worker (pi) · .pi/agents/worker.md") {
 		t.Errorf("a dry run sees %s, %q", teamText(cfg), cfg.Roles.Agents.About)
 	}
-	if err := untrusted.Remember(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, untrusted.Remember())
 	if _, err := resolve(); err != nil {
 		t.Errorf("trusted: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(files.Folder, ".pi", "agents", "worker.md"), []byte("---\nname: worker\ntools: bash\n---\nYou work otherwise."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(files.Folder, ".pi", "agents", "worker.md"), []byte("---\nname: worker\ntools: bash\n---\nYou work otherwise."), 0o600))
 	if _, err := resolve(); !errors.As(err, &untrusted) || untrusted.Lines()[0] != ".pi/agents/worker.md · tools bash tells its agent: You work otherwise." {
 		t.Errorf("changed: %v", err)
 	}
@@ -168,12 +163,8 @@ func TestTheFoldersAgentsNeedTrust(t *testing.T) {
 // The names are in the state file; what they mean is read and trusted anew.
 func TestATeamGoesOn(t *testing.T) {
 	files := teamPlace(t, nil)
-	if err := files.RememberLoop("mine", verify.Check{}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := files.RememberRun("pi", []string{"--mine"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files.RememberLoop("mine", verify.Check{}, ""))
+	must.OK(t, files.RememberRun("pi", []string{"--mine"}))
 	trusted := files
 	trusted.Trusted = true
 	for _, tt := range []struct {

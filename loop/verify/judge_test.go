@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // judged is what a recorded output comes to.
 func judged(t *testing.T, name string, e Exit) Result {
 	t.Helper()
 	printed, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return judge(string(printed), e)
 }
 

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestPlacesAreRelativeToTheFolder(t *testing.T) {
@@ -13,17 +15,11 @@ func TestPlacesAreRelativeToTheFolder(t *testing.T) {
 		"main.go", "cart/cart_test.go", "a/twice.go", "b/twice.go", "a/deep/x.go", "node_modules/m/index.js", ".cache/hidden.go", "../other/other.go", "dir.go/in.go",
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.OK(t, os.WriteFile(path, nil, 0o644))
 	}
 	link := filepath.Join(outside, "link")
-	if err := os.Symlink(folder, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(folder, link))
 	for printed, want := range map[string]string{
 		"main.go":                            "main.go",
 		"./main.go":                          "main.go",

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Only what surely isn't there is refused, however the shell would come to it.
@@ -14,9 +16,7 @@ func TestAProgramThatIsNotThereIsFound(t *testing.T) {
 		filepath.Join(bin, "make"): 0o755, filepath.Join(bin, "tee"): 0o755, filepath.Join(bin, "data"): 0o644,
 		filepath.Join(folder, "check.sh"): 0o755, filepath.Join(folder, "plain.sh"): 0o644,
 	} {
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte("#!/bin/sh\n"), mode))
 	}
 	t.Setenv("PATH", bin)
 	outside := filepath.Join(t.TempDir(), "gone")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 )
 
@@ -18,9 +19,7 @@ func withPrograms(t *testing.T, names ...string) {
 		if runtime.GOOS == "windows" {
 			name += ".exe"
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o755))
 	}
 	t.Setenv("PATH", dir)
 }
@@ -31,12 +30,8 @@ func project(t *testing.T, folder string, files ...string) {
 	for _, file := range files {
 		name, text, _ := strings.Cut(file, ": ")
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.OK(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -28,9 +29,7 @@ func TestWhatIsPlanted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := inHome(t)
 			victim := filepath.Join(t.TempDir(), "victim")
-			if err := errors.Join(os.WriteFile(victim, []byte("precious\n"), 0o600), os.MkdirAll(dir, 0o700), plant(journalOf(t, dir, "ralph-a"), victim)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(os.WriteFile(victim, []byte("precious\n"), 0o600), os.MkdirAll(dir, 0o700), plant(journalOf(t, dir, "ralph-a"), victim)))
 			if r, err := Open("ralph-a"); err == nil {
 				t.Errorf("it is read: %+v", r)
 			}
@@ -38,9 +37,7 @@ func TestWhatIsPlanted(t *testing.T) {
 			l.iterate(1)
 			l.end()
 			r, err := Open("ralph-a")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got, _ := all(t, r, "", Options{Thinking: true})
 			same(t, "what is kept", got, append(iteration(1), "1 end"))
 			if data, err := os.ReadFile(victim); err != nil || string(data) != "precious\n" {
@@ -60,18 +57,12 @@ func TestLinesThatAreNone(t *testing.T) {
 	l.iterate(1)
 	l.end()
 	file, err := os.OpenFile(journalOf(t, dir, "ralph-a"), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	planted := []string{"", "{}", `{"i":1,"u":{"sessionUpdate":"_ralph/note",}}`, `{"i":x,"u":{"sessionUpdate":"_ralph/note"}}`, `{"i":1,"u":7}`, strings.Repeat("x", maxLine+1), "\x00\x00", `{"i":2,"u":{"sessionUpdate":"_ralph/note"}}`}
-	if _, err := file.WriteString(strings.Join(planted, "\n") + "\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(file.WriteString(strings.Join(planted, "\n")+"\n")))
 	file.Close()
 	r, err := Open("ralph-a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, last := all(t, r, "", Options{Thinking: true})
 	same(t, "what is read", got, append(iteration(1), "1 end", "2 note"))
 	if last.Skipped != len(planted)-1 {
@@ -82,17 +73,13 @@ func TestLinesThatAreNone(t *testing.T) {
 // Without a file the loop goes on, its user is told once, and who listens hears all.
 func TestALoopGoesOnWithoutItsJournal(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(home, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(home, nil, 0o600))
 	t.Setenv(paths.EnvState, home)
 	l := begin("ralph-a")
 	f := l.log.Follow(l.log.Begun(), 0)
 	l.iterate(1)
 	page, _, err := f.Next(t.Context(), Options{Thinking: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	same(t, "live", short(t, page.Items), append([]string{"0 warning"}, iteration(1)...))
 	if len(l.watcher.warnings) != 1 {
 		t.Errorf("told %q", l.watcher.warnings)
@@ -126,20 +113,14 @@ func TestAJournalOfALaterVersion(t *testing.T) {
 	l.iterate(1)
 	l.end()
 	path, err := pathOf("ralph-a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	later := strings.Replace(string(data), `"journal":1`, `"journal":9`, 1)
 	if later == string(data) {
 		t.Fatalf("no version: %.200s", later)
 	}
-	if err := os.WriteFile(path, []byte(later), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(later), 0o600))
 	again := begin("ralph-a")
 	again.iterate(2)
 	again.end()
@@ -164,9 +145,7 @@ func TestAnotherOneWrites(t *testing.T) {
 	second.end()
 	first.end()
 	r, err := Open("ralph-a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, _ := all(t, r, "", Options{Thinking: true})
 	same(t, "kept", got, append(iteration(1), "1 end"))
 }
@@ -177,16 +156,12 @@ func TestAJournalIsDeletedWhileItIsRead(t *testing.T) {
 	l.iterate(1)
 	l.log.flush()
 	r, err := Open("ralph-a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	at, err := r.End()
 	if err == nil {
 		err = os.RemoveAll(dir)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := r.Read(t.Context(), at, Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("reading on: %v", err)
 	}
@@ -231,9 +206,7 @@ func TestALoopEndsWhileItIsRead(t *testing.T) {
 	l.change(func(to *unwritten) { to.addText(wire.KindMessageChunk, "m1", "", "a word") })
 	l.flush()
 	s, _, done, err := l.source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer done()
 	l.Close()
 	page, _, err := s.page(t.Context(), "", Options{})

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -37,9 +38,7 @@ func inHome(t *testing.T) string {
 	t.Helper()
 	t.Setenv(paths.EnvState, t.TempDir())
 	dir, err := paths.Loops()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return dir
 }
 
@@ -47,9 +46,7 @@ func inHome(t *testing.T) string {
 func journalOf(t *testing.T, dir, id string) string {
 	t.Helper()
 	its := filepath.Join(dir, paths.LoopName("", id))
-	if err := os.MkdirAll(its, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(its, 0o700))
 	return filepath.Join(its, registry.JournalName)
 }
 
@@ -153,9 +150,7 @@ func TestOneStoryForAllReaders(t *testing.T) {
 	}
 	same(t, "live", short(t, page.Items), want)
 	kept, err := Open("ralph-a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for limit := range 5 {
 		for name, r := range map[string]readable{"here": l.log, "elsewhere": kept} {
 			got, last := all(t, r, "", Options{Limit: limit, Thinking: true})
@@ -194,9 +189,7 @@ func TestAnOutlineIsReadInParts(t *testing.T) {
 	l.HandleLoop(loop.IterationStart{Iteration: 3})
 	l.say("m", "goes on")
 	kept, err := Open("ralph-a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, r := range map[string]interface {
 		readable
 		Outline(context.Context) (wire.Outline, error)
@@ -276,9 +269,7 @@ func TestTextIsCutIntoLinesThatReadersTake(t *testing.T) {
 	l.say("m", text)
 	l.end()
 	page, err := l.log.Read(t.Context(), "", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := ""
 	for _, it := range page.Items[:len(page.Items)-1] {
 		var c wire.Chunk
@@ -300,13 +291,9 @@ func TestALoopGoesOnBehindATornLine(t *testing.T) {
 	whole.iterate(1)
 	whole.end()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for cut := 1; cut < len(data); cut += 41 {
-		if err := os.WriteFile(path, data[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, data[:cut], 0o600))
 		before, end := []string(nil), ""
 		if r, err := Open("ralph-a"); err == nil {
 			var last Page
@@ -323,9 +310,7 @@ func TestALoopGoesOnBehindATornLine(t *testing.T) {
 		again.iterate(2)
 		again.end()
 		r, err := Open("ralph-a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, last := all(t, r, "", Options{Thinking: true})
 		same(t, fmt.Sprint("cut at ", cut), got, append(append(before, iteration(2)...), "2 end"))
 		if behind, _ := all(t, r, again.log.Begun(), Options{Thinking: true}); last.Skipped > 0 || len(behind) != 7 {
@@ -362,13 +347,9 @@ func TestOldJournalsGo(t *testing.T) {
 		l.end()
 		path := journalOf(t, dir, id)
 		if size > 0 {
-			if err := os.Truncate(path, size); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Truncate(path, size))
 		}
-		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(path, now.Add(-age), now.Add(-age)))
 		return path
 	}
 	running := begin("ralph-runs")
@@ -380,9 +361,7 @@ func TestOldJournalsGo(t *testing.T) {
 		keepOne("ralph-over", 3*time.Hour, 2e6):                 false,
 		keepOne("ralph-old", keeps.Keep+time.Hour, 0):           false,
 	}
-	if err := os.Chtimes(journalOf(t, dir, "ralph-runs"), now.Add(-2*keeps.Keep), now.Add(-2*keeps.Keep)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chtimes(journalOf(t, dir, "ralph-runs"), now.Add(-2*keeps.Keep), now.Add(-2*keeps.Keep)))
 	prune(dir, keeps, now)
 	for path, want := range kept {
 		if _, err := os.Stat(path); (err == nil) != want {
@@ -391,9 +370,7 @@ func TestOldJournalsGo(t *testing.T) {
 	}
 	for i := range 2 * orphans {
 		name := journalOf(t, dir, fmt.Sprint(i))
-		if err := os.WriteFile(name, header{Version: version, Keep: 1, Name: "x"}.line(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, header{Version: version, Keep: 1, Name: "x"}.line(), 0o600))
 	}
 	before, _ := os.ReadDir(dir)
 	for _, keeps := range []history.Options{keeps, {}} {
@@ -409,13 +386,9 @@ func TestOldJournalsGo(t *testing.T) {
 func TestAJournalThatIsPrunedWhileItIsMade(t *testing.T) {
 	dir := inHome(t)
 	path := journalOf(t, dir, "ralph-a")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(dir, 0o700))
 	empty, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer empty.Close()
 	if locked, err := filelock.Try(empty, true); !locked {
 		t.Fatal(err)
@@ -424,9 +397,7 @@ func TestAJournalThatIsPrunedWhileItIsMade(t *testing.T) {
 		begun := make(chan told)
 		go func() { begun <- begin("ralph-a") }()
 		synctest.Wait() // it waits for the lock
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(path))
 		empty.Close()
 		l := <-begun
 		l.iterate(1)
@@ -443,9 +414,7 @@ func TestHowFarAToolHasComeIsForWhoListens(t *testing.T) {
 	f := l.log.Follow(l.log.Begun(), 0)
 	next := func() []string {
 		page, _, err := f.Next(t.Context(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return short(t, page.Items)
 	}
 	l.Handle(stream.ToolCall{ID: "t", Name: "bash"})

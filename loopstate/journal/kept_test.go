@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
@@ -124,9 +125,7 @@ func said(t *testing.T, r readable) (updates []map[string]any) {
 	}
 	for _, raw := range page.Updates(false) {
 		var u map[string]any
-		if err := json.Unmarshal(raw, &u); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(raw, &u))
 		updates = append(updates, u)
 	}
 	return updates
@@ -145,18 +144,14 @@ func TestAStoryBySessionFile(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(path, append(whole, `{"type":"label","id":"1","parentId":null}`+"\n"...), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, id := range []string{"", "ralph-a"} {
 		if told := said(t, StoryOf(id, path)); !strings.Contains(fmt.Sprint(told), "mind the gap") {
 			t.Errorf("%q: %v", id, told)
 		}
 	}
 	other := filepath.Join(t.TempDir(), "notes.md")
-	if err := errors.Join(os.WriteFile(other, []byte("# Notes\n"), 0o600), os.RemoveAll(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.WriteFile(other, []byte("# Notes\n"), 0o600), os.RemoveAll(dir)))
 	if _, err := StoryOf("", path).Outline(t.Context()); !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), "pi --session "+path) {
 		t.Errorf("its journal is gone: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -63,9 +64,7 @@ func TestLinesAreTheFile(t *testing.T) {
 	var want []Item
 	for {
 		page, _, err := other.Next(t.Context(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if want = append(want, page.Items...); !page.More {
 			break
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // olderFiles are as an earlier version has left them: a loop's entry, what it counts, and its journal. "" is none.
@@ -23,13 +24,13 @@ func (o olderFiles) plant(t *testing.T, dir, folder, id string, age time.Duratio
 	sum := sha256.Sum256([]byte(id))
 	name := filepath.Join(dir, paths.LoopName(folder, id))
 	at := time.Now().Add(-age)
-	must(t, os.MkdirAll(filepath.Join(dir, "journals"), 0o700))
+	must.OK(t, os.MkdirAll(filepath.Join(dir, "journals"), 0o700))
 	for path, text := range map[string]string{
 		name + ".json": o.entry, name + ".state": o.counts, filepath.Join(dir, "journals", hex.EncodeToString(sum[:16])+".jsonl"): o.journal,
 	} {
 		if text != "" {
-			must(t, os.WriteFile(path, []byte(text), 0o600))
-			must(t, os.Chtimes(path, at, at))
+			must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+			must.OK(t, os.Chtimes(path, at, at))
 		}
 	}
 }
@@ -49,9 +50,7 @@ func TestLoopsOfAnEarlierVersionAreTakenOver(t *testing.T) {
 	olderLoop("/w/app", "ralph-a", ago).plant(t, dir, "/w/app", "ralph-a", time.Hour)
 	olderFiles{counts: olderLoop("/w/lib", "ralph-counts", ago).counts}.plant(t, dir, "/w/lib", "ralph-counts", 2*time.Hour)
 	olderFiles{journal: "nobody's"}.plant(t, dir, "", "ralph-lost", 0)
-	if _, err := Dir("/w/app", "x"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(Dir("/w/app", "x")))
 	a, ok, err := Get("/w/app", "ralph-a")
 	if !ok || err != nil || a.Title != "Build it" || a.State != "state" || a.Iteration != 3 || string(a.Counts) != `{"iteration":3,"costUsd":1.5}` || !a.ChangedAt.Equal(ago) {
 		t.Errorf("%+v, %v", a, err)
@@ -61,7 +60,7 @@ func TestLoopsOfAnEarlierVersionAreTakenOver(t *testing.T) {
 	}
 	for id, want := range map[string]string{"ralph-a": "the story of ralph-a", "ralph-lost": "nobody's"} {
 		its, err := DirOf(id)
-		must(t, err)
+		must.OK(t, err)
 		if data, err := os.ReadFile(filepath.Join(its, JournalName)); string(data) != want {
 			t.Errorf("the journal of %s is %q, %v", id, data, err)
 		}
@@ -118,9 +117,9 @@ func TestWhatIsNotTakenOver(t *testing.T) {
 	}
 	t.Run("a journal where there is one", func(t *testing.T) {
 		dir := inHome(t)
-		must(t, Set(Entry{LoopID: "ralph-a", Folder: "/w/app"}))
+		must.OK(t, Set(Entry{LoopID: "ralph-a", Folder: "/w/app"}))
 		its, _ := Dir("/w/app", "ralph-a")
-		must(t, os.WriteFile(filepath.Join(its, JournalName), []byte("its own"), 0o600))
+		must.OK(t, os.WriteFile(filepath.Join(its, JournalName), []byte("its own"), 0o600))
 		olderFiles{journal: "older"}.plant(t, dir, "/w/app", "ralph-a", 0)
 		delete(taken, dir)
 		_, _, _ = Get("/w/app", "ralph-a")
@@ -133,7 +132,7 @@ func TestWhatIsNotTakenOver(t *testing.T) {
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	must(t, err)
+	must.OK(t, err)
 	for _, e := range entries {
 		all = append(all, e.Name())
 	}
@@ -143,11 +142,11 @@ func names(t *testing.T, dir string) (all []string) {
 // What is kept of a loop moves with the folder that its user moves, its journal too.
 func TestALoopMoves(t *testing.T) {
 	inHome(t)
-	must(t, Set(ended("ralph-a", "/w/app", "state")))
+	must.OK(t, Set(ended("ralph-a", "/w/app", "state")))
 	from, _ := Dir("/w/app", "ralph-a")
-	must(t, os.WriteFile(filepath.Join(from, JournalName), []byte("told"), 0o600))
+	must.OK(t, os.WriteFile(filepath.Join(from, JournalName), []byte("told"), 0o600))
 	e, _ := Find("ralph-a")
-	must(t, Move(e, "/w/elsewhere"))
+	must.OK(t, Move(e, "/w/elsewhere"))
 	if e, ok := Last("/w/elsewhere"); !ok || e.State != "state" {
 		t.Errorf("it is %+v %v", e, ok)
 	}
@@ -177,9 +176,9 @@ func TestTheFolderOfACopy(t *testing.T) {
 func TestCountsAreDropped(t *testing.T) {
 	inHome(t)
 	aged(t, Entry{LoopID: "ralph-a", Folder: "/w/app", Title: "Build it", Counts: []byte(`{}`)}, time.Hour)
-	must(t, DropCounts("/w/app", "ralph-a"))
+	must.OK(t, DropCounts("/w/app", "ralph-a"))
 	if e, ok, err := Get("/w/app", "ralph-a"); !ok || err != nil || e.Counts != nil || e.Title == "" || time.Since(e.ChangedAt) < time.Hour {
 		t.Errorf("%+v %v %v", e, ok, err)
 	}
-	must(t, DropCounts("/w/app", "ralph-z"))
+	must.OK(t, DropCounts("/w/app", "ralph-z"))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // inHome gives a test a state folder, and returns that of the registry.
@@ -21,9 +22,7 @@ func inHome(t *testing.T) string {
 	t.Helper()
 	t.Setenv(paths.EnvState, t.TempDir())
 	dir, err := paths.Loops()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return dir
 }
 
@@ -31,21 +30,14 @@ func ended(id, path, state string) Entry {
 	return Entry{LoopID: id, Folder: path, Title: "Build it", StartedAt: time.Now(), EndedAt: time.Now(), Iteration: 3, End: []byte(`{"stopReason":"max_iterations"}`), State: state}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestALoopIsKnownByItsFolderAndItsID(t *testing.T) {
 	dir := inHome(t)
-	must(t, Set(Entry{LoopID: "ralph-a", Folder: "/w/app"}))
+	must.OK(t, Set(Entry{LoopID: "ralph-a", Folder: "/w/app"}))
 	if e, ok := Last("/w/app"); !ok || e.End != nil || e.LoopID != "ralph-a" {
 		t.Errorf("while it runs: %+v %v", e, ok)
 	}
-	must(t, Set(ended("ralph-a", "/w/app", "state")))
-	must(t, Set(ended("ralph-b", "/w/lib", "")))
+	must.OK(t, Set(ended("ralph-a", "/w/app", "state")))
+	must.OK(t, Set(ended("ralph-b", "/w/lib", "")))
 	if e, ok := Find("ralph-a"); !ok || e.Folder != "/w/app" || e.State != "state" || e.Iteration != 3 {
 		t.Errorf("by its id: %+v %v", e, ok)
 	}
@@ -64,8 +56,8 @@ func TestALoopIsKnownByItsFolderAndItsID(t *testing.T) {
 
 func TestAnotherLoopTakesTheFolder(t *testing.T) {
 	inHome(t)
-	must(t, Set(ended("ralph-a", "/w/app", "state")))
-	must(t, Set(Entry{LoopID: "ralph-b", Folder: "/w/app"}))
+	must.OK(t, Set(ended("ralph-a", "/w/app", "state")))
+	must.OK(t, Set(Entry{LoopID: "ralph-b", Folder: "/w/app"}))
 	Supersede("/w/app", "ralph-b")
 	if e, _ := Last("/w/app"); e.LoopID != "ralph-b" {
 		t.Errorf("the last one is %s", e.LoopID)
@@ -73,9 +65,9 @@ func TestAnotherLoopTakesTheFolder(t *testing.T) {
 	if e, ok := Find("ralph-a"); !ok || e.State != "" || e.End == nil {
 		t.Errorf("the one before: %+v %v", e, ok)
 	}
-	must(t, Set(ended("ralph-b", "/w/app", "state")))
+	must.OK(t, Set(ended("ralph-b", "/w/app", "state")))
 	e, _ := Last("/w/app")
-	must(t, GiveUp(e))
+	must.OK(t, GiveUp(e))
 	if e, _ := Last("/w/app"); e.LoopID != "ralph-b" || e.State != "" || !e.GivenUp || e.End == nil {
 		t.Errorf("given up: %+v", e)
 	}
@@ -115,12 +107,12 @@ func TestWhatIsNoEntryIsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := inHome(t)
-			must(t, Set(e))
+			must.OK(t, Set(e))
 			path := filepath.Join(dir, e.name())
 			if name == "a folder" {
-				must(t, os.Remove(path))
+				must.OK(t, os.Remove(path))
 			}
-			must(t, plant(path))
+			must.OK(t, plant(path))
 			if got, ok := Last(e.Folder); ok {
 				t.Errorf("got %+v", got)
 			}
@@ -142,8 +134,8 @@ func replace(path, old, with string) error {
 func TestAKeyOfALaterProgramIsNoMatter(t *testing.T) {
 	dir := inHome(t)
 	e := ended("ralph-a", "/w/app", "state")
-	must(t, Set(e))
-	must(t, replace(filepath.Join(dir, e.name()), `{"version"`, `{"counters":{"x":1},"version"`))
+	must.OK(t, Set(e))
+	must.OK(t, replace(filepath.Join(dir, e.name()), `{"version"`, `{"counters":{"x":1},"version"`))
 	if got, ok := Last("/w/app"); !ok || got.State != "state" {
 		t.Errorf("got %+v %v", got, ok)
 	}
@@ -152,7 +144,7 @@ func TestAKeyOfALaterProgramIsNoMatter(t *testing.T) {
 func TestWhatCannotBeWrittenIsTold(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv(paths.EnvState, filepath.Join(home, "file"))
-	must(t, os.WriteFile(filepath.Join(home, "file"), nil, 0o600))
+	must.OK(t, os.WriteFile(filepath.Join(home, "file"), nil, 0o600))
 	if err := Set(ended("ralph-a", "/w/app", "state")); err == nil {
 		t.Error("nothing is told")
 	}
@@ -167,7 +159,7 @@ const day = 24 * time.Hour
 func aged(t *testing.T, e Entry, age time.Duration) {
 	t.Helper()
 	e.ChangedAt = time.Now().Add(-age)
-	must(t, write(e))
+	must.OK(t, write(e))
 }
 
 // Without a session, old ones go: those that can go on, and whose folder is there, later.
@@ -195,7 +187,7 @@ func TestOldOnesGo(t *testing.T) {
 			if id != "ralph-needed" && lists != tt.kept {
 				t.Errorf("it is listed: %v", lists)
 			}
-			must(t, Prune(0, 0, func(e Entry) bool { return e.LoopID == "ralph-needed" }))
+			must.OK(t, Prune(0, 0, func(e Entry) bool { return e.LoopID == "ralph-needed" }))
 			if _, ok := Find(id); ok != tt.kept {
 				t.Errorf("kept: %v, want %v", ok, tt.kept)
 			}
@@ -206,7 +198,7 @@ func TestOldOnesGo(t *testing.T) {
 func TestNotMoreAreListedThanMayBe(t *testing.T) {
 	inHome(t)
 	for i := range maxEntries + 20 {
-		must(t, Set(ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")))
+		must.OK(t, Set(ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")))
 	}
 	if all, _ := All(); len(all) != maxEntries || all[0].LoopID != fmt.Sprintf("ralph-%d", maxEntries+19) {
 		t.Errorf("%d are listed, the first is %+v", len(all), all[0])
@@ -220,13 +212,13 @@ func TestNotMoreAreListedThanMayBe(t *testing.T) {
 func TestALoopThatBegins(t *testing.T) {
 	inHome(t)
 	its, err := Dir("/w/app", "ralph-a")
-	must(t, err)
-	must(t, os.MkdirAll(its, 0o700))
+	must.OK(t, err)
+	must.OK(t, os.MkdirAll(its, 0o700))
 	l := new(Look)
 	if all, _ := l.All(); len(all) > 0 {
 		t.Errorf("listed are %+v", all)
 	}
-	must(t, Set(Entry{LoopID: "ralph-a", Folder: "/w/app"}))
+	must.OK(t, Set(Entry{LoopID: "ralph-a", Folder: "/w/app"}))
 	if _, last := l.All(); last["/w/app"].LoopID != "ralph-a" {
 		t.Error("it isn't listed")
 	}
@@ -237,7 +229,7 @@ func TestALoopOfLongAgoGoesOn(t *testing.T) {
 	inHome(t)
 	synctest.Test(t, func(t *testing.T) {
 		old := ended("ralph-old", "/w/app", "")
-		must(t, Set(old))
+		must.OK(t, Set(old))
 		old, _ = Find("ralph-old")
 		aged(t, old, keepOpen)
 		l := new(Look)
@@ -248,7 +240,7 @@ func TestALoopOfLongAgoGoesOn(t *testing.T) {
 		if isSeen() {
 			t.Error("it is listed, though it is over for long")
 		}
-		must(t, Set(ended("ralph-old", "/w/app", "")))
+		must.OK(t, Set(ended("ralph-old", "/w/app", "")))
 		if time.Sleep(scanEvery); !isSeen() {
 			t.Error("it isn't listed")
 		}
@@ -260,8 +252,8 @@ func withSession(t *testing.T, id, dir string, age time.Duration) Entry {
 	t.Helper()
 	e := ended(id, "/gone", "")
 	e.SessionFile = filepath.Join(dir, id+".jsonl")
-	must(t, os.MkdirAll(dir, 0o700))
-	must(t, os.WriteFile(e.SessionFile, make([]byte, 1000), 0o600))
+	must.OK(t, os.MkdirAll(dir, 0o700))
+	must.OK(t, os.WriteFile(e.SessionFile, make([]byte, 1000), 0o600))
 	writtenTo(t, e, age)
 	aged(t, e, age)
 	e, _ = Find(id)
@@ -271,7 +263,7 @@ func withSession(t *testing.T, id, dir string, age time.Duration) Entry {
 func writtenTo(t *testing.T, e Entry, age time.Duration) {
 	t.Helper()
 	at := time.Now().Add(-age)
-	must(t, os.Chtimes(e.SessionFile, at, at))
+	must.OK(t, os.Chtimes(e.SessionFile, at, at))
 }
 
 func TestHistoryIsBounded(t *testing.T) {
@@ -293,7 +285,7 @@ func TestHistoryIsBounded(t *testing.T) {
 			for _, age := range []int{9, 1, 8, 5} {
 				withSession(t, fmt.Sprintf("ralph-%d", age), dir, time.Duration(age)*day)
 			}
-			must(t, Prune(tt.keep, tt.bytes, func(e Entry) bool { return e.LoopID == "ralph-8" }))
+			must.OK(t, Prune(tt.keep, tt.bytes, func(e Entry) bool { return e.LoopID == "ralph-8" }))
 			var left []string
 			for e := range Everything() {
 				if _, ok := e.Session(); ok {
@@ -316,7 +308,7 @@ func TestOnlyOurHistoryIsRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "--w-app--")
 	own, theirs := withSession(t, "ralph-a", dir, 3*day), withSession(t, "ralph-b", dir, 4*day)
 	writtenTo(t, theirs, 3*day)
-	must(t, Prune(time.Hour, 1, func(Entry) bool { return false }))
+	must.OK(t, Prune(time.Hour, 1, func(Entry) bool { return false }))
 	if _, ok := Find("ralph-a"); ok {
 		t.Error("our own is known still")
 	}
@@ -329,11 +321,11 @@ func TestOnlyOurHistoryIsRemoved(t *testing.T) {
 		t.Error("theirs is gone")
 	}
 	writtenTo(t, theirs, 4*day)
-	must(t, theirs.ForgetSession())
+	must.OK(t, theirs.ForgetSession())
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the folder is there still")
 	}
-	must(t, theirs.ForgetSession())
+	must.OK(t, theirs.ForgetSession())
 }
 
 // What is kept of a loop goes with it, its journal and a socket that nobody serves any more too.
@@ -342,20 +334,20 @@ func TestALoopsFolderGoesWithIt(t *testing.T) {
 	aged(t, ended("ralph-a", "/gone", ""), 8*day)
 	its, _ := Dir("/gone", "ralph-a")
 	for _, name := range []string{JournalName, SocketName} {
-		must(t, os.WriteFile(filepath.Join(its, name), nil, 0o600))
+		must.OK(t, os.WriteFile(filepath.Join(its, name), nil, 0o600))
 	}
-	must(t, Prune(0, 0, func(Entry) bool { return false }))
+	must.OK(t, Prune(0, 0, func(Entry) bool { return false }))
 	if left := names(t, dir); len(left) > 0 {
 		t.Errorf("left is %v", left)
 	}
-	must(t, os.MkdirAll(its, 0o700))
-	must(t, os.WriteFile(filepath.Join(its, JournalName), nil, 0o600))
-	must(t, os.WriteFile(filepath.Join(its, SocketName), nil, 0o600))
+	must.OK(t, os.MkdirAll(its, 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(its, JournalName), nil, 0o600))
+	must.OK(t, os.WriteFile(filepath.Join(its, SocketName), nil, 0o600))
 	Tidy(its)
 	if left := names(t, its); len(left) != 2 {
 		t.Errorf("left beside a journal is %v", left)
 	}
-	must(t, os.Remove(filepath.Join(its, JournalName)))
+	must.OK(t, os.Remove(filepath.Join(its, JournalName)))
 	Tidy(its)
 	if left := names(t, dir); len(left) > 0 {
 		t.Errorf("left of an empty one is %v", left)
@@ -378,9 +370,7 @@ func BenchmarkIn(b *testing.B) {
 	for i := range 10_000 {
 		e := ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")
 		e.Prompt = strings.Repeat("Build it well. ", 60)
-		if err := Set(e); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, Set(e))
 	}
 	for name, limit := range map[string]int{"all": 10_000, "50": 50, "last": 1} {
 		b.Run(name, func(b *testing.B) {

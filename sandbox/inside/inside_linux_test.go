@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // play plays the role, in this test's binary, before a program.
@@ -24,22 +26,14 @@ func TestAStageIsThenTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
 	var there syscall.Stat_t
-	if err := syscall.Lstat(dir, &there); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Lstat(dir, &there))
 	here := FileID{dir, uint64(there.Dev), there.Ino}
 	other := FileID{dir, uint64(there.Dev), there.Ino + 1}
 	group := filepath.Join(dir, "group")
-	if err := os.Mkdir(group, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(group, "cgroup.procs"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(group, 0o755))
+	must.OK(t, os.WriteFile(filepath.Join(group, "cgroup.procs"), nil, 0o600))
 	tests := []struct {
 		name  string
 		stage Stage

@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 )
 
@@ -91,9 +92,7 @@ func TestDocumentsOnTheWire(t *testing.T) {
 		}
 	}
 	lenses, err := d.CodeLens(protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: promptURI}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	answers := []struct {
 		name   string
 		answer any
@@ -117,14 +116,10 @@ func TestDocumentsOnTheWire(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "answers.txt")
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(golden, []byte(got.String()), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}

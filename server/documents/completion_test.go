@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -139,12 +140,8 @@ func TestAgentsAreCompleted(t *testing.T) {
 		t.Setenv(name, filepath.Join(folder, "nobody"))
 	}
 	dir := filepath.Join(folder, ".claude", "agents")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "x.md"), []byte("---\nname: scout\n---\nYou scout.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(dir, 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "x.md"), []byte("---\nname: scout\n---\nYou scout.\n"), 0o600))
 	at := uri.File(filepath.Join(folder, config.Name))
 	text, cursor, _ := cut("iteration.steps = [ { agent = ‸ } ]")
 	d := withDoc(at, text, true, nil)

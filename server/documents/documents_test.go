@@ -18,6 +18,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -258,9 +259,7 @@ func TestRefresh(t *testing.T) {
 		d := New(ed, world)
 		d.DidOpen(opened(promptURI, "Build X"))
 		ask := protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: promptURI}}
-		if _, err := d.CodeLens(ask); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(d.CodeLens(ask)))
 		folder := d.folderOf(d.get(promptURI))
 		ed.heard()
 		for i := range 5 {
@@ -281,9 +280,7 @@ func TestRefresh(t *testing.T) {
 			t.Errorf("told %q, want the question again", got)
 		}
 		time.Sleep(2 * refreshPatience)
-		if _, err := d.CodeLens(ask); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(d.CodeLens(ask)))
 		d.Republish(folder)
 		d.Republish("/elsewhere")
 		if got := ed.heard(); got != nil {
@@ -450,9 +447,7 @@ func TestALongDocumentCostsASmallMultiple(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var p openParams
-	if err := (rpc.Codec{}).Unmarshal(body, &p); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, (rpc.Codec{}).Unmarshal(body, &p))
 	d := withDoc(promptURI, p.TextDocument.Text, false, nil)
 	d.diagnostics(d.get(promptURI))
 	runtime.ReadMemStats(&after)

@@ -7,6 +7,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -21,9 +22,7 @@ func TestChangesAreShownAtTheLoopsDocuments(t *testing.T) {
 	for _, at := range []uri.URI{promptURI, stateURI, configURI} {
 		d := withDoc(at, "---\nactive: true\ncompletion_promise: X\nmax_iterations: 5\n---\nBuild X", false, world)
 		lenses, err := d.CodeLens(protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: at}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got []string
 		for _, lens := range lenses {
 			if lens.Command.Command == wire.CommandChanges {

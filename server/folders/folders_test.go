@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -62,17 +63,11 @@ func TestALookIsNotedBeforeTheNextBegins(t *testing.T) {
 			t.Errorf("sees %+v", found)
 		}
 		go f.look(func(found *loop.Status) { seen <- found })
-		if err := os.Mkdir(filepath.Join(f.Path, ".pi"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(f.Path, ".pi"), 0o700))
 		for range 100 { // long enough for the other look to have begun
-			if err := os.WriteFile(filepath.Join(f.Path, ".pi/new"), []byte("---\nmax_iterations: 3\n---\nBuild it\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(f.Path, ".pi/new"), []byte("---\nmax_iterations: 3\n---\nBuild it\n"), 0o600))
 		}
-		if err := os.Rename(filepath.Join(f.Path, ".pi/new"), filepath.Join(f.Path, ".pi/ralph-loop.local.md")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Rename(filepath.Join(f.Path, ".pi/new"), filepath.Join(f.Path, ".pi/ralph-loop.local.md")))
 	})
 	if <-seen == nil {
 		t.Error("the later look is of before")
@@ -100,23 +95,15 @@ func (d documents) Republish(string) { <-d.met }
 func lockAsAnother(t *testing.T, file *loopstate.File) *os.File {
 	t.Helper()
 	lock, err := file.Lock(loopstate.Owner{LoopID: "l1", Standing: loopstate.Standing{Control: "/nobody"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	path, kept := filepath.Join(file.Folder(), ".pi", "ralph-loop.local.lock"), lock.RecordPath()
 	record, err := os.ReadFile(kept)
-	if err := errors.Join(err, lock.Release()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, lock.Release()))
 	for _, path := range []string{path, kept} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, record, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, record, 0o600)))
 	}
 	open, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if locked, err := filelock.Try(open, true); !locked {
 		t.Fatal(err)
 	}
@@ -150,13 +137,9 @@ func TestALoopWhoseLockIsHeldAtItsEndIsFoundLeft(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file, err := loopstate.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lock := lockAsAnother(t, file)
-	if err := file.Create(loopstate.State{LoopID: "l1", Prompt: "Build it", StartedAt: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, file.Create(loopstate.State{LoopID: "l1", Prompt: "Build it", StartedAt: time.Now()}))
 	w.ChangeFolders([]string{dir}, nil)
 	<-met
 	f := w.Known(dir)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/server/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -99,9 +100,7 @@ func TestConversations(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".talk"), func(t *testing.T) {
 			content, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			k := begin(t)
 			for line := range strings.Lines(string(content)) {
 				if kind, rest, _ := strings.Cut(strings.TrimSpace(line), " "); kind != "" && kind != "#" {
@@ -119,9 +118,7 @@ func (k *talk) play(kind, line string) {
 	k.t.Helper()
 	switch kind {
 	case ">":
-		if _, err := io.WriteString(k.toUs, strings.ReplaceAll(line, "STATE", k.state)+"\n"); err != nil {
-			k.t.Fatal(err)
-		}
+		must.OK(k.t, must.Err(io.WriteString(k.toUs, strings.ReplaceAll(line, "STATE", k.state)+"\n")))
 	case "<":
 		said := receive(k.t, k.said)
 		var m struct{ Result struct{ RequestState string } }
@@ -174,9 +171,7 @@ func FuzzAClientsLines(f *testing.F) {
 		var out bytes.Buffer
 		tools := &talk{t: t, asked: make(chan string, 100), results: map[string]string{wire.CommandTool: "{}"}}
 		s := Server{Folder: "file:///w/app", Tools: tools}
-		if err := s.Serve(strings.NewReader(line+"\n"+`{"id":"last","method":"nope"}`+"\n"), &out); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Serve(strings.NewReader(line+"\n"+`{"id":"last","method":"nope"}`+"\n"), &out))
 		isAnswered := false
 		for said := range strings.Lines(out.String()) {
 			var m rpc.Message

@@ -18,6 +18,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -137,18 +138,14 @@ func bare(t *testing.T, handler jsonrpc2.Handler) bareServer {
 
 func (s bareServer) says(t *testing.T, raw string) {
 	t.Helper()
-	if _, err := io.WriteString(s.to, raw); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(io.WriteString(s.to, raw)))
 }
 
 // answers returns the next message that the library sends.
 func (s bareServer) answers(t *testing.T) string {
 	t.Helper()
 	body, err := lsptest.ReadFrame(s.from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(body)
 }
 

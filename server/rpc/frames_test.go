@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.lsp.dev/jsonrpc2"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
@@ -179,9 +181,7 @@ func TestALargeBufferIsNotKept(t *testing.T) {
 	large := `{"jsonrpc":"2.0","method":"x","params":["` + strings.Repeat("x", 2*keptBuffer) + `"]}`
 	r := newFrameReader(strings.NewReader(framed(large)+framed(ping)), func(refusal) {})
 	for range 2 {
-		if _, err := r.next(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(r.next()))
 	}
 	if cap(r.body) > keptBuffer {
 		t.Errorf("the buffer still has %d bytes", cap(r.body))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // slowReader is a client's end that reads only when it is told to.
@@ -18,9 +20,7 @@ type slowReader struct{ *io.PipeReader }
 func (r slowReader) take(t *testing.T, n int) string {
 	t.Helper()
 	b := make([]byte, n)
-	if _, err := io.ReadFull(r, b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(io.ReadFull(r, b)))
 	return string(b)
 }
 
@@ -35,9 +35,7 @@ func startOutbox(t *testing.T) (*outbox, slowReader) {
 		o.close(errClosed)
 		_ = r.Close()
 	})
-	if err := o.put([]byte("^")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, o.put([]byte("^")))
 	synctest.Wait()
 	return o, slowReader{r}
 }

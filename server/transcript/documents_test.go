@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -150,9 +151,7 @@ func TestALongStoryIsReadFromItsEnd(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	for i := range 3 * maxOpen {
-		if _, err := d.Content(t.Context(), fmt.Sprintf("%s?%d", uri, i)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(d.Content(t.Context(), fmt.Sprintf("%s?%d", uri, i))))
 	}
 	if len(d.open) > maxOpen {
 		t.Errorf("%d documents are remembered", len(d.open))

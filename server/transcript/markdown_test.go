@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -159,9 +160,7 @@ func TestAllThatIsToldIsInTheTranscript(t *testing.T) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var m Markdown
 		u := wire.Decode(data)
 		if end, isEnd := u.(wire.IterationEnd); isEnd {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -181,9 +182,7 @@ func TestCallsWithoutAnEndAreFew(t *testing.T) {
 	d := &acpDecoder{common: common{session: who{SessionID: "s"}}}
 	for i := range 3 * stream.MaxRecent {
 		line := strings.Join(acpUpdates(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":"%d"`, i))[1:], "")
-		if err := d.Decode([]byte(line), func(stream.Event) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, d.Decode([]byte(line), func(stream.Event) {}))
 	}
 	if len(d.open) != stream.MaxRecent || d.over.Len() != stream.MaxRecent {
 		t.Errorf("%d are open, %d are remembered", len(d.open), d.over.Len())

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -143,9 +144,7 @@ func TestALineThatIsNoEventIsMalformed(t *testing.T) {
 	none := func(e stream.Event) { t.Errorf("got %+v", e) }
 	for _, format := range []Format{FormatGemini, FormatCodex, FormatCopilot, FormatOpencode} {
 		d, err := NewDecoder(format)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, line := range []string{`{"type":"error"`, `["error"]`, `"error"`, `null`, `{"type":"error"} x`} {
 			if err := d.Decode([]byte(line), none); err != ErrMalformed {
 				t.Errorf("%s: %s: %v", format, line, err)

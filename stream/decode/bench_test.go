@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -52,9 +53,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func decode(b *testing.B, format Format, r io.Reader) {
 	seen := 0
-	if _, err := (Reader{Format: format, Handler: stream.HandlerFunc(func(stream.Event) { seen++ })}).Run(r); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, must.Err((Reader{Format: format, Handler: stream.HandlerFunc(func(stream.Event) { seen++ })}).Run(r)))
 	if seen < 1000 {
 		b.Fatalf("%d events", seen)
 	}
@@ -90,9 +89,7 @@ func decodeWithStructs(b *testing.B, data []byte, parse func([]byte) string) {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		if parse(line) != "" {
 			texts++
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -47,9 +48,7 @@ func callsOf(t *testing.T, f Format, verbose bool, lines ...string) *callRecorde
 	t.Helper()
 	r := &callRecorder{verbose: verbose}
 	in := strings.NewReader(strings.Join(lines, "\n") + "\n")
-	if _, err := (Reader{Format: f, Handler: r}).Run(in); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err((Reader{Format: f, Handler: r}).Run(in)))
 	return r
 }
 

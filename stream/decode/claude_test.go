@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -202,9 +203,7 @@ func TestClaudeDone(t *testing.T) {
 	lines := []string{claudeInit, claudeText("a", "x"), claudeGood, `{"type":"system","subtype":"task_updated"}`,
 		claudeSays("s", claudeTextBlock("sub"), "t1", ""), claudeInit, claudeGood, claudeBegin("b", "")}
 	rd := Reader{Format: FormatClaude, OnLine: func(d bool) { done = append(done, d) }}
-	if _, err := rd.Run(strings.NewReader(strings.Join(lines, "\n"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(rd.Run(strings.NewReader(strings.Join(lines, "\n")))))
 	if want := []bool{false, false, true, true, true, false, true, false}; !reflect.DeepEqual(done, want) {
 		t.Errorf("done after each line: %v, want %v", done, want)
 	}

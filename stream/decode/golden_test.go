@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -31,9 +32,7 @@ func allRecordings(t testing.TB) []recording {
 		before := len(all)
 		agent, _, _ := strings.Cut(string(format), "-")
 		files, err := filepath.Glob(filepath.Join("..", "..", "testdata", agent+"*", "*.jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, file := range files {
 			folder := filepath.Base(filepath.Dir(file))
 			isVariant := strings.HasPrefix(folder, agent+"-")
@@ -51,9 +50,7 @@ func allRecordings(t testing.TB) []recording {
 func (r recording) bytes(t testing.TB) []byte {
 	t.Helper()
 	data, err := os.ReadFile(r.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }
 
@@ -65,9 +62,7 @@ func TestRecordedStreams(t *testing.T) {
 			got := eventLines(t, decodeAll(t, rec.format, bytes.NewReader(rec.bytes(t))))
 			golden := strings.TrimSuffix(rec.file, ".jsonl") + ".golden"
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(golden)
 			if err != nil {
@@ -83,9 +78,7 @@ func TestRecordedStreams(t *testing.T) {
 // TestRecordingsAreExplained wants each folder to be in the list.
 func TestRecordingsAreExplained(t *testing.T) {
 	readme, err := os.ReadFile("../../testdata/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, rec := range allRecordings(t) {
 		folder, _, _ := strings.Cut(rec.name, "/")
 		if !bytes.Contains(readme, []byte("\n| `"+folder+"/` | ")) {
@@ -102,9 +95,7 @@ func eventLines(t testing.TB, events []stream.Event) string {
 		var fields bytes.Buffer
 		enc := json.NewEncoder(&fields)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, enc.Encode(e))
 		b.WriteString(`{"event":"` + reflect.TypeOf(e).Name() + `"`)
 		if rest := strings.TrimPrefix(fields.String(), "{"); rest != "}\n" {
 			b.WriteString(",")

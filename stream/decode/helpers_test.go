@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -27,9 +28,7 @@ func (c *collector) Handle(e stream.Event) {
 func decodeAll(t testing.TB, f Format, r io.Reader) []stream.Event {
 	t.Helper()
 	var c collector
-	if _, err := (Reader{Format: f, Handler: &c}).Run(r); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err((Reader{Format: f, Handler: &c}).Run(r)))
 	return c.events
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -143,9 +144,7 @@ func TestPiTellsWhatToolsSpendAtOnce(t *testing.T) {
 		var told []stream.Usage
 		d := &piDecoder{}
 		for _, l := range []string{piMessageBegin, piLine("message_end", "toolUse", "", "x"), piToolStart("t1"), line} {
-			if err := d.Decode([]byte(l), func(e stream.Event) { told = append(told, only[stream.Usage]([]stream.Event{e})...) }); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, d.Decode([]byte(l), func(e stream.Event) { told = append(told, only[stream.Usage]([]stream.Event{e})...) }))
 		}
 		if len(told) != 1 || told[0].Cost != stream.USD(2) {
 			t.Errorf("%s: told %+v", name, told)

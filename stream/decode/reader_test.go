@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
@@ -179,9 +180,7 @@ func TestACutOffEventIsAFailure(t *testing.T) {
 		{FormatGemini, "gemini/tools.jsonl", func(l string) bool { return strings.Contains(l, `"type":"result"`) }},
 	} {
 		data, err := os.ReadFile("../../testdata/" + tt.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		lines := strings.SplitAfter(string(data), "\n")
 		at := slices.IndexFunc(lines, tt.isLast)
 		if at < 0 {
@@ -297,9 +296,7 @@ func TestDeltasAllocateTheirEventsAndTexts(t *testing.T) {
 	} {
 		allocs := testing.AllocsPerRun(5, func() {
 			rd := Reader{Format: in.format, Handler: stream.HandlerFunc(func(stream.Event) {})}
-			if _, err := rd.Run(&lineRepeater{line: []byte(in.line + "\n"), n: n}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(rd.Run(&lineRepeater{line: []byte(in.line + "\n"), n: n})))
 		})
 		if perLine := allocs / n; perLine > 2.05 {
 			t.Errorf("%s: %.2f allocations for each delta, want two: the event and its text", name, perLine)
@@ -326,9 +323,7 @@ func TestNothingWaitsForWhatComesNext(t *testing.T) {
 			}
 		}))
 	}
-	if _, err := (Reader{Format: FormatPi, Handler: show}).Run(io.MultiReader(parts...)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err((Reader{Format: FormatPi, Handler: show}).Run(io.MultiReader(parts...))))
 	if want == "" {
 		t.Error("nothing was read")
 	}

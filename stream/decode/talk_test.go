@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -18,9 +19,7 @@ func TestAnAgentThatIsTalkedToReadsAsOneThatIsNot(t *testing.T) {
 			var said [2]string
 			for i, name := range ways {
 				golden, err := os.ReadFile("../../testdata/" + name + ".golden")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				var own []string
 				for line := range strings.SplitSeq(string(golden), "\n") { // but for who is at work, and when, and that the prompt was read
 					if !strings.Contains(line, `"event":"SessionStart"`) && !strings.Contains(line, `"event":"Heard"`) {
@@ -40,9 +39,7 @@ func TestAnAgentThatIsTalkedToReadsAsOneThatIsNot(t *testing.T) {
 func decoded(t *testing.T, f Format, lines ...string) (events []stream.Event, done []bool) {
 	t.Helper()
 	d, err := NewDecoder(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, line := range lines {
 		if err := d.Decode([]byte(line), func(e stream.Event) { events = append(events, e) }); err != nil {
 			t.Fatalf("%s: %v", line, err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -24,9 +25,7 @@ func TestManyChangedFilesComeInPages(t *testing.T) {
 		}
 		for _, f := range r.Files {
 			path, err := PathFrom(f.Path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got = append(got, path)
 		}
 		if !r.More {

@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
@@ -82,9 +83,7 @@ func TestNoWordsForgeAPullRequest(t *testing.T) {
 		}
 		got := Describe(w, w)
 		var html strings.Builder
-		if err := goldmark.Convert([]byte(got.Body), &html); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, goldmark.Convert([]byte(got.Body), &html))
 		outside := html.String() // of quotes and code there are only our own headings and lists
 		for _, tags := range [][2]string{{"<blockquote>", "</blockquote>"}, {"<code>", "</code>"}} {
 			for {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // states makes the snapshots of iterations and says which of the loop's states each
@@ -112,9 +114,7 @@ func TestTreesAreThoseSinceTheUsersLastChange(t *testing.T) {
 		trees := func(want ...int) (all []Past) {
 			t.Helper()
 			all, err := f.Trees(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var got []int
 			for _, past := range all {
 				got = append(got, past.Iteration)
@@ -150,9 +150,7 @@ func TestWhichFilesShow(t *testing.T) {
 	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
 		f := begin(t, "a", "1\n", ".gitignore", "*.log\nnotes/\n").loop()
 		elsewhere := t.TempDir()
-		if err := os.Symlink(f.dir, filepath.Join(elsewhere, "link")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(f.dir, filepath.Join(elsewhere, "link")))
 		for path, want := range map[string]bool{
 			f.path("a"): true, f.path("new/deep/b"): true, f.path(".pi/ours.md"): true, filepath.Join(elsewhere, "link", "a"): true,
 			f.path("x.log"): false, f.path("notes/plan.md"): false, f.path("../beside"): false, filepath.Join(elsewhere, "a"): false,

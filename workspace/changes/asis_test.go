@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Who carries a folder's files elsewhere takes the snapshot's tree for them, only where it has all of them as they are.
 func TestATreeOfTheFilesAsTheyAre(t *testing.T) {
 	theirs := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(theirs, []byte("[core]\n\tautocrlf = input\n[filter \"caps\"]\n\tclean = tr a-z A-Z\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(theirs, []byte("[core]\n\tautocrlf = input\n[filter \"caps\"]\n\tclean = tr a-z A-Z\n"), 0o600))
 	t.Setenv("GIT_CONFIG_GLOBAL", theirs)
 	own := []string{".pi/ralph"}
 	for name, test := range map[string]struct {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Without git it is known whether a folder holds something new: what files say counts, not
@@ -18,21 +20,13 @@ func TestAFolderIsLookedAtWithoutGit(t *testing.T) {
 		return func() error { return os.WriteFile(at(name), []byte(text), 0o600) }
 	}
 	for _, name := range []string{"sub", ".git", "rec"} {
-		if err := os.Mkdir(at(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(at(name), 0o700))
 	}
-	if err := errors.Join(write("a", "one")(), write("log", "")(), write(".git/HEAD", "ref: refs/heads/main\n")()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(write("a", "one")(), write("log", "")(), write(".git/HEAD", "ref: refs/heads/main\n")()))
 	log, err := os.Stat(at("log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b, err := Look(dir, Options{Skip: []string{"rec/x-"}}, func() []os.FileInfo { return []os.FileInfo{log} })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	last, _ := b.State()
 	first := last
 	for _, tt := range []struct {
@@ -55,9 +49,7 @@ func TestAFolderIsLookedAtWithoutGit(t *testing.T) {
 		{"a file of git's", write(".git/index", "x"), false},
 		{"a file less", func() error { return os.Remove(at("sub/b")) }, true},
 	} {
-		if err := tt.do(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, tt.do())
 		now, err := b.State()
 		if err != nil || now.Tree == "" || (now != last) != tt.want {
 			t.Errorf("%s: %+v after %+v, %v", tt.what, now, last, err)
@@ -72,9 +64,7 @@ func TestAFolderIsLookedAtWithoutGit(t *testing.T) {
 func TestAFolderWithTooManyFilesIsNotLookedAtWithoutGit(t *testing.T) {
 	dir := t.TempDir()
 	for i := range maxBare + 1 {
-		if err := os.Link(mustFile(t, dir, i), filepath.Join(dir, fmt.Sprint(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Link(mustFile(t, dir, i), filepath.Join(dir, fmt.Sprint(i))))
 	}
 	if _, err := Look(dir, Options{}, nil); !errors.Is(err, ErrTooMany) {
 		t.Errorf("got %v", err)
@@ -86,9 +76,7 @@ func mustFile(t *testing.T, dir string, i int) string {
 	t.Helper()
 	path := filepath.Join(dir, fmt.Sprintf("of%d", i/10_000))
 	if i%10_000 == 0 {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, nil, 0o600))
 	}
 	return path
 }

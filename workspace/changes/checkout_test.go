@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // checkout is one of a folder's, as a folder of the test.
 func (f *folder) checkout(name, tree string) (*Checkout, *folder) {
 	f.t.Helper()
 	c, err := f.Make(context.Background(), filepath.Join(f.t.TempDir(), name), tree)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	return c, &folder{t: f.t, dir: c.Top()}
 }
 
@@ -122,16 +122,12 @@ func TestWorkIsMergedFileByFile(t *testing.T) {
 		c, own := f.checkout(string(rune('1'+i)), tree)
 		own.write(files...)
 		w, err := c.Work(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		works = append(works, w)
 	}
 	f.write("kept", "k2\n", "mine", "m\n")
 	refused, taken, err := f.Land(context.Background(), 1, tree, works, "PLAN")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var said []string
 	for _, rs := range refused {
 		text := ""

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
@@ -81,9 +82,7 @@ func (f *folder) loop() *folder {
 func (f *folder) open(id string) {
 	f.t.Helper()
 	s, err := Create(context.Background(), f.dir, id, f.opts, nil)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	f.use(s)
 }
 
@@ -94,9 +93,7 @@ func (f *folder) use(s *Store) {
 func (f *folder) start() Taken {
 	f.t.Helper()
 	taken, err := f.Start(context.Background())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	return taken
 }
 
@@ -106,9 +103,7 @@ func (f *folder) after(n int, files ...string) Taken {
 	f.t.Helper()
 	f.write(files...)
 	taken, err := f.After(context.Background(), n)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	return taken
 }
 
@@ -132,9 +127,7 @@ func (f *folder) write(files ...string) {
 
 func (f *folder) must(err error) {
 	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 }
 
 func (f *folder) git(args ...string) string {
@@ -177,9 +170,7 @@ func (f *folder) has(files ...string) {
 func (f *folder) changed(r Range, want ...string) {
 	f.t.Helper()
 	files, err := f.Files(context.Background(), r, nil)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	got := []string{}
 	for _, c := range files {
 		line := fmt.Sprintf("%s %s +%d -%d", c.Status, c.Path, c.Added, c.Removed)
@@ -212,9 +203,7 @@ func (f *folder) redo(undone []string, refused ...string) {
 
 func (f *folder) outcome(got Undone, err error, canMerge bool, undone, refused []string) {
 	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	var whys []string
 	for _, r := range got.Refused {
 		if r.CanMerge != (r.Reason == whyEdited && canMerge) {

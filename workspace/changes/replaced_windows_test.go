@@ -5,23 +5,19 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // The system refuses to exchange a file that somebody reads; a kept one waits for its reader.
 func TestAFileThatIsReadIsReplaced(t *testing.T) {
 	dir, err := os.MkdirTemp("", "kept")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer os.RemoveAll(dir)
 	s := storeOf(&archive{home: dir})
-	if err := s.SaveNote("a", []byte("one")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.SaveNote("a", []byte("one")))
 	reader, err := os.Open(filepath.Join(dir, "note-a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	time.AfterFunc(50*time.Millisecond, func() { reader.Close() })
 	if err := s.SaveNote("a", []byte("two")); err != nil {
 		t.Error(err)

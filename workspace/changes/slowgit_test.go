@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -18,13 +19,9 @@ import (
 func standIn(t testing.TB, script string) (path string) {
 	t.Helper()
 	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "git"), fmt.Appendf(nil, "#!/bin/sh\ngit=%s\n%s\nexec \"$git\" \"$@\"\n", git, script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bin, "git"), fmt.Appendf(nil, "#!/bin/sh\ngit=%s\n%s\nexec \"$git\" \"$@\"\n", git, script), 0o700))
 	return bin + string(filepath.ListSeparator) + os.Getenv("PATH")
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // each runs a test in a repository and in a folder that is none.
@@ -380,15 +382,11 @@ func TestPrune(t *testing.T) {
 		f := begin(t, "a", "1\n").loop()
 		f.after(1, "a", "2\n")
 		home := f.home
-		if err := Prune(context.Background(), f.opts); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, Prune(context.Background(), f.opts))
 		f.changed(Range{0, 1}, "modified a +1 -1")
 		own := f.book.Own
 		f.opts.Keep = 0
-		if err := Prune(context.Background(), f.opts); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, Prune(context.Background(), f.opts))
 		if _, err := os.Stat(home); !os.IsNotExist(err) {
 			t.Errorf("%s is still there", home)
 		}

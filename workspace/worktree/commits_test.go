@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestCommitsThatAreMadeFromNowOn(t *testing.T) {
@@ -95,9 +97,7 @@ func TestALogOfMovesIsReadInPart(t *testing.T) {
 	for i := range 4000 {
 		fmt.Fprintf(&log, "%040x %040x U <u@example.com> 1700000000 +0000\tcommit: number %d\n", i, i+1, i)
 	}
-	if err := os.WriteFile(name, []byte(log.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte(log.String()), 0o600))
 	made := commitsIn(textFrom(name, 0, sizeOf(name)))
 	if n := len(made); n < 100 || n > maxNews/80 || !strings.HasSuffix(made[n-1], " number 3999") {
 		t.Errorf("%d commits", n)

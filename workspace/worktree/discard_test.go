@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestDiscardKeepsAWayBack(t *testing.T) {
@@ -62,9 +64,7 @@ func TestWhatTreesLeaveCanBeRemoved(t *testing.T) {
 	if left := leavings(t, w); len(left) != 0 {
 		t.Fatalf("left of a tree that is there: %v", left)
 	}
-	if _, err := Discard(t.Context(), tree, nil, false); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(Discard(t.Context(), tree, nil, false)))
 	books := recordsOf(CommonDir(w.repo))
 	left := leavings(t, w)
 	if len(left) != 2 || left[0].Path != "refs/ralph/discarded/fix-it" || left[1].Path != books || time.Since(left[0].At).Abs() > time.Hour || time.Since(left[1].At).Abs() > time.Hour {
@@ -78,12 +78,8 @@ func TestWhatTreesLeaveCanBeRemoved(t *testing.T) {
 	if err := left[1].Forget(t.Context()); err == nil {
 		t.Error("nothing is said of what isn't ours")
 	}
-	if err := os.Remove(filepath.Join(books, "strange")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Discard(t.Context(), second, nil, false); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(books, "strange")))
+	must.OK(t, must.Err(Discard(t.Context(), second, nil, false)))
 	w.writeTo(books, "begun.json", "{}")
 	for _, l := range leavings(t, w) {
 		if err := l.Forget(t.Context()); err != nil {
@@ -104,8 +100,6 @@ func TestWhatTreesLeaveCanBeRemoved(t *testing.T) {
 func leavings(t *testing.T, w *work) []Leaving {
 	t.Helper()
 	all, err := Leavings(t.Context(), w.repo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all
 }

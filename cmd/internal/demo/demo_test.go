@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -16,19 +17,13 @@ import (
 // and the file say so after each of its edits.
 func TestTheDemoIsTrue(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile(File, []byte(Program), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(File, []byte(Program), 0o600))
 	for run := 1; run <= 3; run++ {
 		recording, err := runs.ReadFile(fmt.Sprintf("runs/%d.jsonl", run))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var calls []stream.ToolCall
 		for line := range bytes.Lines(recording) {
-			if err := play(io.Discard, line, true); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, play(io.Discard, line, true))
 			_, err := decode.Reader{Format: decode.FormatPi, Handler: stream.HandlerFunc(func(e stream.Event) {
 				switch e := e.(type) {
 				case stream.ToolCall:
@@ -37,9 +32,7 @@ func TestTheDemoIsTrue(t *testing.T) {
 					checkResult(t, run, calls[len(calls)-1].Name, e)
 				}
 			})}.Run(bytes.NewReader(line))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		if len(calls) < 4 {
 			t.Errorf("run %d calls only %d tools", run, len(calls))
@@ -50,9 +43,7 @@ func TestTheDemoIsTrue(t *testing.T) {
 func checkResult(t *testing.T, run int, tool string, got stream.ToolResult) {
 	t.Helper()
 	data, err := os.ReadFile(File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	program := string(data)
 	switch tool {
 	case "read":
@@ -62,9 +53,7 @@ func checkResult(t *testing.T, run int, tool string, got stream.ToolResult) {
 	case "bash":
 		var said strings.Builder
 		wrong, err := Check(&said, program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		failed := wrong > 0
 		if output, _, _ := strings.Cut(got.Output, "\nCommand exited"); output != said.String() || got.IsError != failed {
 			t.Errorf("run %d hears %q (failed %t), and the check says %q (failed %t)", run, output, got.IsError, said.String(), failed)

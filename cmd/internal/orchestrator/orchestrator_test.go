@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -29,26 +30,18 @@ func TestAFileIsTakenOver(t *testing.T) {
 	for _, file := range yamls(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			settings, prompt, _, err := Convert(data, builtin)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got, golden := string(settings), strings.TrimSuffix(file, ".yml")+".toml"
 			if prompt != "" {
 				got += "\n# its prompt: " + prompt
 			}
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -98,9 +91,7 @@ func TestAFileThatCannotBeTakenOver(t *testing.T) {
 func FuzzConvert(f *testing.F) {
 	for _, file := range yamls(f) {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.OK(f, err)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/keeper/door"
@@ -47,9 +48,7 @@ func newPlace(t *testing.T) *place {
 func (p *place) locked(owner loopstate.Owner) (release func()) {
 	owner.LoopID, owner.PID = loopID, os.Getpid()
 	lock, err := p.file.Lock(owner)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	return func() {
 		if err := lock.Release(); err != nil {
 			p.t.Error(err)
@@ -254,9 +253,7 @@ func TestAStoryIsShownOnce(t *testing.T) {
 		return strings.Contains(shown, "second")
 	}
 	for range 3 {
-		if _, err := w.Follow(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(w.Follow(t.Context())))
 		reads()
 	}
 	two := p.drives()
@@ -310,9 +307,7 @@ func TestWatchOfWhatCannotBeFollowed(t *testing.T) {
 		"of an older version": {
 			owner: func(t *testing.T) *loopstate.Owner {
 				server, err := control.Serve(filepath.Join(t.TempDir(), "loop"), old, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				t.Cleanup(server.Close)
 				return &loopstate.Owner{Standing: loopstate.Standing{Control: server.Path}}
 			},
@@ -364,9 +359,7 @@ func TestWatchOfAProcessThatIsKilled(t *testing.T) {
 			free()
 			return true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer server.Close()
 		free = p.locked(loopstate.Owner{Standing: loopstate.Standing{Control: server.Path}})
 		_, shown, over := p.watches()

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // The test binary plays npm and the commands that npm installs: it is found
@@ -103,13 +105,9 @@ func exe(name string) string {
 func useFakeNPM(t *testing.T, behaviour string) (asked func() []string) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(dir, exe("npm"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(self, filepath.Join(dir, exe("npm"))))
 	log := filepath.Join(dir, "log")
 	t.Setenv("PATH", dir)
 	t.Setenv("FAKE_NPM", behaviour)
@@ -131,13 +129,9 @@ func installInto(t *testing.T, dir string) (*Set, error) {
 func TestInstallOnce(t *testing.T) {
 	asked := useFakeNPM(t, "")
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, temporary+"killed"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, temporary+"killed"), 0o700))
 	set, err := installInto(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, bin := range []string{filepath.Join(set.NodeBinDir(), exe("node")), filepath.Join(set.BinDir(Pi), exe("pi"))} {
 		if _, err := os.Stat(bin); err != nil {
 			t.Error(err)
@@ -146,9 +140,7 @@ func TestInstallOnce(t *testing.T) {
 	if got := asked(); len(got) != 2 || !strings.HasPrefix(got[0], "node-") || got[1] != Pi.Package+"@"+Pi.Version {
 		t.Errorf("npm installed %q, want node before pi", got)
 	}
-	if _, err := installInto(t, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(installInto(t, dir)))
 	if got := asked(); len(got) != 2 {
 		t.Errorf("the second time npm installed %q", got[2:])
 	}
@@ -160,12 +152,8 @@ func TestInstallOnce(t *testing.T) {
 func TestInstallReplacesAnotherVersion(t *testing.T) {
 	asked := useFakeNPM(t, "")
 	dir := t.TempDir()
-	if err := layOut(filepath.Join(dir, Pi.folder()), Pi.Package, "0.1.0", "0.1.0"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := installInto(t, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, layOut(filepath.Join(dir, Pi.folder()), Pi.Package, "0.1.0", "0.1.0"))
+	must.OK(t, must.Err(installInto(t, dir)))
 	if got := asked(); len(got) != 2 {
 		t.Errorf("npm installed %q", got)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestSandboxKnowsNothingOfItsUser(t *testing.T) {
@@ -35,9 +37,7 @@ func TestSandboxKnowsNothingOfItsUser(t *testing.T) {
 func TestSandboxFindsItsAgentsFirst(t *testing.T) {
 	set := &Set{dir: t.TempDir(), node: Pin{Name: "node", Version: "1"}}
 	for _, p := range []Pin{Pi, Pi073} {
-		if err := layOut(filepath.Join(set.dir, p.folder()), p.Package, p.Version, p.Version); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, layOut(filepath.Join(set.dir, p.folder()), p.Package, p.Version, p.Version))
 	}
 	box := NewSandbox(t, set, "http://127.0.0.1:1", Pi073)
 	if got, want := box.Command(t.Context(), "pi").Path, filepath.Join(set.BinDir(Pi073), exe("pi")); got != want {

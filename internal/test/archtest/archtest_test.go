@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // tree makes files from pairs of a name and its content.
@@ -167,9 +169,7 @@ func TestTooHeavyFindsWhatIsAboveABarAndExcusesThatNobodyNeeds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		problems, err := TooHeavy(tree(tt.files...), Bars{Methods: 1, Fields: 3, Lines: 8, Excused: tt.excused})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := strings.Join(problems, "\n"); got != tt.want && (tt.want == "" || !strings.Contains(got, tt.want)) {
 			t.Errorf("%s: %q", tt.name, got)
 		}

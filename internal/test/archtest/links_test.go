@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 var (
@@ -61,9 +63,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	links := 0
 	for _, pattern := range []string{"*.md", "docs/*.md", "editors/*/*.md", "testdata/*.md", "internal/*/*.md"} {
 		pages, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, page := range pages {
 			dead, n := broken(page)
 			links += n
@@ -80,9 +80,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestALinkThatLeadsNowhereIsFound(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
 	text := "# A page: all `of` it\n\n[good](#a-page-all-of-it) [bad](#another) [gone](gone.md) [web](https://example.org)\n\n```\n[no link](x.md)\n```\n"
-	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(page, []byte(text), 0o600))
 	dead, n := broken(page)
 	if strings.Join(dead, " ") != "#another gone.md" || n != 3 {
 		t.Errorf("found %q of %d", dead, n)

@@ -6,15 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // asked are the versions of the modules that a go.mod or a go.work names.
 func asked(t *testing.T, name string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^(?:\t|replace )(\S+\.\S+/\S+) (v\S+)`).FindAllStringSubmatch(string(text), -1) {
 		all[m[1]] = m[2]

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // Limits of a function and of a file, in lines, and of a line, in characters.
@@ -36,9 +38,7 @@ func TestTheServiceKnowsNoEncoding(t *testing.T) {
 	}
 	for _, name := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, i := range file.Imports {
 			if strings.Contains(i.Path.Value, "json") {
 				t.Errorf("%s imports %s", name, i.Path.Value)
@@ -79,9 +79,7 @@ func TestNoPathsOfOneMachine(t *testing.T) {
 		regexp.MustCompile(`https?://[^/"\s]*` + `registry[^/"\s]*`): "which registry is used is the user's setting",
 	}
 	checkout, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if strings.Count(filepath.ToSlash(checkout), "/") > 1 { // a short path may be an ordinary word
 		unwanted[regexp.MustCompile(regexp.QuoteMeta(checkout)+`\b`)] = "the path of this checkout"
 	}
@@ -105,9 +103,7 @@ func TestGitIsRunInOneRoom(t *testing.T) {
 
 func report(t *testing.T, problems []string, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, p := range problems {
 		t.Error(p)
 	}

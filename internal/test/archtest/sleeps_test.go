@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestSleepsFindsThem(t *testing.T) {
@@ -56,9 +58,7 @@ var sleepers = []string{
 // A test waits for the thing itself (internal/test/proctest), or in a bubble, or it fails on a busy machine.
 func TestNoTestWaitsByAClock(t *testing.T) {
 	found, err := Sleeps(os.DirFS(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, f := range found {
 		if !slices.Contains(sleepers, f) {
 			t.Errorf("%s sleeps by the real clock: wait for the thing itself, by proctest.Until, or use testing/synctest", f)

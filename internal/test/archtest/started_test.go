@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestStartedFindsWhatStartsPrograms(t *testing.T) {
@@ -60,9 +62,7 @@ func TestUnlistedFindsThem(t *testing.T) {
 // environment: what an agent has written must not run there.
 func TestEachProgramThatIsStartedIsListed(t *testing.T) {
 	problems, err := Unlisted(os.DirFS(root), "docs/SANDBOX.md", "## Programs outside the walls")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, problem := range problems {
 		t.Error(problem)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestTogetherFindsRoomsWhereThingsHappenAtOnce(t *testing.T) {
@@ -38,13 +40,9 @@ func TestTogetherFindsRoomsWhereThingsHappenAtOnce(t *testing.T) {
 // What happens at once is tested with the race detector, and nothing else is.
 func TestTheRaceDetectorSeesWhatHappensAtOnce(t *testing.T) {
 	rooms, err := Together(os.DirFS(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var listed []string
 	for _, list := range regexp.MustCompile(`(?m)^RACES(_IN_PART)? := ((?:.*\\\n)*.*)`).FindAllSubmatch(makefile, -1) {
 		listed = append(listed, strings.Fields(strings.ReplaceAll(string(list[2]), "\\\n", " "))...)

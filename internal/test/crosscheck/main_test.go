@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestCheck(t *testing.T) {
@@ -18,9 +20,7 @@ func TestCheck(t *testing.T) {
 		"m_test.go":       "package m_test\n\nimport (\n\t\"testing\"\n\n\t\"example.com/m\"\n)\n\nfunc TestF(t *testing.T) { m.F() }\n",
 		"m_arm64_test.go": "package m_test\n\nvar _ = m.Client\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for platform, want := range map[string]string{
 		"linux/amd64":   "",

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -21,9 +22,7 @@ const (
 func startJSON(t *testing.T, script string) *Server {
 	t.Helper()
 	s, err := Parse([]byte(script))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return New(t, s)
 }
 
@@ -42,9 +41,7 @@ func post(t *testing.T, url, body string) (status int, answer string, err error)
 func ask(t *testing.T, s *Server, body string) (status int, answer string) {
 	t.Helper()
 	status, answer, err := post(t, s.URL+"/v1/messages", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return status, answer
 }
 
@@ -80,9 +77,7 @@ func TestTurnsAnswerInOrder(t *testing.T) {
 		t.Errorf("fault: %d %s", status, body)
 	}
 	_, body, err := post(t, s.URL+"/v1/messages?beta=true", mainBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := said(t, body); got != "état 🎉 done" {
 		t.Errorf("said %q", got)
 	}
@@ -182,9 +177,7 @@ func waitOver(t *testing.T, s *Server) Request {
 	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
 	over := func(rs []Request) bool { return len(rs) > 0 && rs[0].Outcome != "" }
-	if err := s.Wait(ctx, over); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Wait(ctx, over))
 	return s.Requests()[0]
 }
 
@@ -192,13 +185,9 @@ func TestClientGoesAwayInMidStream(t *testing.T) {
 	s := startJSON(t, `{"turns":[{"steps":[{"text":"half"},{"sleep_ms":60000}]}]}`)
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/messages", strings.NewReader(mainBody))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer resp.Body.Close()
 	if r := s.Requests()[0]; r.Outcome != "" {
 		t.Errorf("a running request has the outcome %q", r.Outcome)
@@ -240,13 +229,9 @@ func TestOtherEndpoints(t *testing.T) {
 	}
 	for _, tt := range tests {
 		req, err := http.NewRequest(tt.method, s.URL+tt.path, strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if resp.StatusCode != tt.status || !strings.Contains(string(body), tt.answer) {

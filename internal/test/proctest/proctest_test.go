@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // start starts a process that ends when it is killed, with a variable and an
@@ -17,15 +19,11 @@ import (
 func start(t *testing.T) (cmd *exec.Cmd, variable, argument string) {
 	t.Helper()
 	argument = filepath.Join(t.TempDir(), "watched")
-	if err := os.WriteFile(argument, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(argument, nil, 0o600))
 	variable = "RALPH_PROCTEST=" + argument
 	cmd = exec.Command("tail", "-f", argument)
 	cmd.Env = append(os.Environ(), variable)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -61,13 +59,9 @@ func TestFindDuringExecs(t *testing.T) {
 	folder := t.TempDir()
 	script := filepath.Join(folder, "again")
 	again := `[ "$2" -eq 0 ] && exec mkdir "$1/done"; exec sh "$0" "$1" $(($2 - 1))`
-	if err := os.WriteFile(script, []byte(again), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(script, []byte(again), 0o600))
 	cmd := exec.Command("sh", script, folder, "300")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	defer cmd.Wait()
 	for lost := 0; ; {
 		found := len(Find(script, folder+"/done")) > 0

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 const events = `{"ImportPath":"m/broken [m/broken.test]","Action":"build-output","Output":"broken/a.go:3:28: undefined: x\n"}
@@ -47,9 +49,7 @@ func reported(t *testing.T, events string) (r *report, out, times string) {
 	t.Helper()
 	var o, s strings.Builder
 	r = newReport(&o, &s)
-	if err := r.read(strings.NewReader(events)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.read(strings.NewReader(events)))
 	return r, o.String(), s.String()
 }
 
@@ -160,9 +160,7 @@ func TestRun(t *testing.T) {
 		"go.mod":      "module m\n\ngo 1.26\n",
 		"a/a_test.go": "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n// The first two times in three.\nfunc TestOften(t *testing.T) {\n\tif f, err := os.OpenFile(\"n\", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {\n\t\tf.WriteString(\"x\")\n\t\tif info, _ := f.Stat(); info.Size()%3 != 0 {\n\t\t\tt.Error(\"wrong\")\n\t\t}\n\t}\n}\n\nfunc TestWell(t *testing.T) {}\n",
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
 	}
 	for _, name := range environment {
 		t.Setenv(name, "")
@@ -195,9 +193,7 @@ func TestWhatFellInAnEditorIsRunAgain(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "fell")
 	const before = "*** FAILED: one\n    it said this\n    alone: make --version\n*** FAILED: two\n    alone: editors/none '^it isn'\\''t$'\n*** FAILED: three\n    alone: go test ./a\n*** FAILED: one more\n    alone: make --version\n"
-	if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(before), 0o600))
 	cmd := exec.Command("bash", "../../../tools/ci/again.sh", file)
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Fatalf("%v: %s", err, out)

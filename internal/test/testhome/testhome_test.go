@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 func TestUse(t *testing.T) {
@@ -17,13 +19,9 @@ func TestUse(t *testing.T) {
 	}
 	t.Setenv("GIT_DIR", "/nowhere")
 	before, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	remove, err := Use()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	home, err := os.UserHomeDir()
 	if err != nil || !strings.Contains(home, "ralph-home-") {
 		t.Errorf("home is %s, %v", home, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -44,9 +45,7 @@ func TestARunBelowACallTellsWhatHasItsPlaceThere(t *testing.T) {
 		}
 	}
 	source, err := os.ReadFile("../../../stream/event.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, kind := range regexp.MustCompile(`(?m)^func \((\w+)\) event\(\)`).FindAllStringSubmatch(string(source), -1) {
 		if !seen[kind[1]] {
 			t.Errorf("nobody says what becomes of a %s below a call: add it to kinds", kind[1])

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -150,9 +151,7 @@ func TestTheGoal(t *testing.T) {
 		"a budget":    {func(c *setup.Config) { c.Budget = budget.Book{Limits: budget.Limits{PerDay: 5}} }, "", "||||||" + budget.Book{Limits: budget.Limits{PerDay: 5}}.Text()},
 	} {
 		cfg, p := loopWith(t)
-		if err := os.WriteFile(filepath.Join(cfg.Folder, "PLAN.md"), []byte("- [ ] one\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(cfg.Folder, "PLAN.md"), []byte("- [ ] one\n"), 0o600))
 		tt.with(cfg)
 		g, ok := p.Goal(loop.Status{Promise: tt.promise})
 		if got := told(g); !ok || got != tt.want {

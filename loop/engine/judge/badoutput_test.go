@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -29,9 +30,7 @@ func TestBadOutputIsAFailedIteration(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			result, err := decode.Reader{Format: tt.format}.Run(strings.NewReader(tt.output))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r := Assess(backends.Exit{Result: result, Duration: time.Minute}, "", promises.Completion{}, time.Now())
 			if r.Outcome != loop.OutcomeError || r.Problem != tt.want || r.Verdict.Matched || r.NeverBegan {
 				t.Errorf("outcome %s, problem %q, matched %t, start failure %t", r.Outcome, r.Problem, r.Verdict.Matched, r.NeverBegan)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
@@ -24,9 +25,7 @@ func TestTheReasonIsInTheMessage(t *testing.T) {
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			stderr, err := os.ReadFile("testdata/stderr/" + tt.file + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			exit := backends.Exit{Code: 1, Stderr: strings.TrimSpace(string(stderr)), Duration: time.Minute}
 			r := Assess(exit, "", promises.Completion{}, time.Now())
 			if want := "the agent exited with code 1: " + tt.want; r.Problem != want {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -17,9 +18,7 @@ func TestWhatOthersFindOfALoop(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	cfg := setup.Config{Folder: t.TempDir(), Continue: true} // of which the state file says the rest
 	p, err := Take(&cfg, setup.Host{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if record := p.Takes("ralph-a"); record == "" {
 		t.Error("a reaper can't say that the process hung")
 	}
@@ -29,9 +28,7 @@ func TestWhatOthersFindOfALoop(t *testing.T) {
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(dir, registry.SocketName, "in the way"), 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if deaf := p.Opens(func(int, loop.Request) loop.Reply { return loop.Reply{} }); deaf == "" {
 		t.Error("it has a socket")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -19,9 +20,7 @@ func TestManyLongQuestions(t *testing.T) {
 			Options: []string{strings.Repeat("x", 1<<20)}, Detail: strings.Repeat("<&>\n\x01", ask.MaxDetail/5)})
 	}
 	record := Recorded(s)
-	if err := json.Unmarshal(record, &said); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(record, &said))
 	if n := len(said.Questions); n != ask.MaxQuestions || len(record) > loopstate.MaxStatus || len(said.Questions[0].Detail) < 1<<10 {
 		t.Errorf("%d questions in %d bytes", n, len(record))
 	}

@@ -10,18 +10,15 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // A git has a bound of its own, which may be an hour for a huge checkout.
 func TestTimeOfGitDoesNotCount(t *testing.T) {
 	dir := t.TempDir()
 	pipe, script := filepath.Join(dir, "pipe"), filepath.Join(dir, "git")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(script, []byte("#!/bin/sh\ncat "+pipe+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Mkfifo(pipe, 0o600))
+	must.OK(t, os.WriteFile(script, []byte("#!/bin/sh\ncat "+pipe+"\n"), 0o700))
 	s := Sentry{}
 	s.Begin(Calls{})
 	s.tick()
@@ -32,17 +29,13 @@ func TestTimeOfGitDoesNotCount(t *testing.T) {
 		ended <- err
 	}()
 	open, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once it reads
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.tick()
 	if s.left != before || before != WorkLimit-Tick {
 		t.Errorf("%v are left of %v", s.left, before)
 	}
 	open.Close()
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, <-ended)
 	if s.tick(); s.left != before-Tick {
 		t.Errorf("without a git %v are left of %v", s.left, before)
 	}

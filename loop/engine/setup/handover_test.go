@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/everyfield"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -32,9 +33,7 @@ func TestNothingIsTakenForSomethingElse(t *testing.T) {
 	arrives(t, c)
 	for _, name := range backends.Names() {
 		b, err := backends.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c.Backend = b
 		arrives(t, c)
 	}
@@ -54,16 +53,12 @@ func TestABrokenConfigurationIsNotPrinted(t *testing.T) {
 func arrives(t *testing.T, c Config) {
 	t.Helper()
 	data, err := c.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if strings.ContainsRune(string(data), '\n') {
 		t.Errorf("it isn't one line: %q", data)
 	}
 	got, err := Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(c, got, cmp.AllowUnexported(Config{})); diff != "" {
 		t.Error(diff)
 	}

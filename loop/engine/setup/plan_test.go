@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/plan"
 )
 
 // One that leads out is refused in words that say where it leads.
 func TestAPlanThatLeadsOut(t *testing.T) {
 	folder, out := t.TempDir(), filepath.Join(t.TempDir(), "plan.md")
-	if err := os.WriteFile(out, []byte("- [ ] one\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(out, []byte("- [ ] one\n"), 0o600))
 	if err := os.Symlink(out, filepath.Join(folder, "PLAN.md")); err != nil {
 		t.Skip("no links here:", err)
 	}
@@ -31,21 +30,15 @@ func TestAPlanThatLeadsOut(t *testing.T) {
 func TestAPlanThatIsALink(t *testing.T) {
 	folder := t.TempDir()
 	file, link := filepath.Join(folder, "docs", "plan.md"), filepath.Join(folder, "PLAN.md")
-	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Dir(file), 0o700))
 	for at, to := range map[string]string{link: "docs/now.md", filepath.Join(folder, "docs", "now.md"): "plan.md"} {
 		if err := os.Symlink(to, at); err != nil {
 			t.Skip("no links here:", err)
 		}
 	}
-	if err := os.WriteFile(file, []byte("- [ ] one\n"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("- [ ] one\n"), 0o640))
 	was, err := ReadPlan(folder, "PLAN.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, text := range []string{"- [x] one\n", "- [x] one\n- [ ] two\n"} {
 		want, err := plan.Parse(was.Name, []byte(text))
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
@@ -34,9 +35,7 @@ func cutOff(t *testing.T, reader, want string) {
 		return s
 	}
 	begin().Before(0, Previous{})
-	if err := os.WriteFile(filepath.Join(folder, "b"), []byte("1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(folder, "b"), []byte("1\n"), 0o600))
 	s := begin()
 	s.Last = time.Now().Add(-time.Hour)
 	s.Before(1, Previous{reader, true})
@@ -60,9 +59,7 @@ func TestWhatIsKeptTooLongIsLookedForOnceAnHour(t *testing.T) {
 		begin()
 	}
 	longAgo := time.Now().Add(-pruneEvery)
-	if err := os.Chtimes(filepath.Join(state, "pruned"), longAgo, longAgo); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chtimes(filepath.Join(state, "pruned"), longAgo, longAgo))
 	if begin(); pruned != 2 {
 		t.Errorf("3 loops and, an hour later, one: looked %d times", pruned)
 	}

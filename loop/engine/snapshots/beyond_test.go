@@ -6,15 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
 
 // What git ignores, and what lies elsewhere, is in no snapshot; where there are none, all that lies in the folder is seen.
 func TestWhatIsBeyondSnapshots(t *testing.T) {
 	folder, away := t.TempDir(), filepath.Join(t.TempDir(), "away")
-	if err := os.WriteFile(filepath.Join(folder, ".gitignore"), []byte("local/\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(folder, ".gitignore"), []byte("local/\n"), 0o600))
 	for name, tt := range map[string]struct {
 		files           []string
 		isBeyond, isOut bool // with snapshots, and without

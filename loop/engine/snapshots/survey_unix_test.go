@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
@@ -23,13 +24,9 @@ func TestACancelEndsAFirstSnapshot(t *testing.T) {
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	testhome.Git(t, folder, "init", "-q") // with the real one
 	hangs := "#!/bin/sh\ncase \"$*\" in *update-index*) exec sleep 3600;; esac\nPATH=${PATH#*:} exec git \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(hangs), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bin, "git"), []byte(hangs), 0o700))
 	for i := range 3 {
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i)), make([]byte, 1000), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, fmt.Sprint(i)), make([]byte, 1000), 0o600))
 	}
 	told := make(chan string, 100)
 	s := &Taker{Survey: func(text string) { told <- text }}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -48,9 +49,7 @@ func loopWith(t *testing.T, text string) *fake {
 
 func (f *fake) write(text string) {
 	f.t.Helper()
-	if err := os.WriteFile(f.path, []byte(text), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, os.WriteFile(f.path, []byte(text), 0o600))
 }
 
 func (f *fake) text() string {

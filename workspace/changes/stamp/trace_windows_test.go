@@ -7,29 +7,25 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // A change that keeps size and time is one, and so is another file of the same size and time.
 func TestTracesOfWindows(t *testing.T) {
 	dir, err := os.MkdirTemp("", "traces ü ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer os.RemoveAll(dir)
 	name, other := filepath.Join(dir, "a file"), filepath.Join(dir, "another")
 	then := time.Now().Add(-time.Hour)
 	write := func(name, text string) {
 		t.Helper()
-		if err := errors.Join(os.WriteFile(name, []byte(text), 0o600), os.Chtimes(name, then, then)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.WriteFile(name, []byte(text), 0o600), os.Chtimes(name, then, then)))
 	}
 	look := func() Trace {
 		t.Helper()
 		got, err := TraceOf(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return got
 	}
 	write(name, "one")
@@ -46,9 +42,7 @@ func TestTracesOfWindows(t *testing.T) {
 		t.Errorf("a change isn't seen: %+v, %+v", first, second)
 	}
 	write(other, "two")
-	if err := os.Rename(other, name); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(other, name))
 	if third := look(); third.File == second.File {
 		t.Errorf("another file isn't seen: %+v", third)
 	}
