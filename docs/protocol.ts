@@ -1195,6 +1195,7 @@ export interface PastLoop {
   commit?: string // of that branch then
   text: string // how it ended, and what became of its branch, in one line
   class: "info" | "ok" | "warning" | "error"
+  can?: string[] // as in a status
   talks?: Talk[] // as in a status
 }
 

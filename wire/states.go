@@ -38,8 +38,12 @@ const (
 	CanNext    = "next"
 	CanDetach  = "detach" // it goes on without its window
 	CanDiscard = "discard"
-	CanLand    = "land" // the work in its worktree
-	CanOpen    = "open" // its state file
+	CanLand    = "land"   // the work in its worktree
+	CanOpen    = "open"   // its state file
+	CanReview  = "review" // what it changed
+	CanUndo    = "undo"   // the same
+	CanAgain   = "again"  // another start as its was
+	CanFetch   = "fetch"  // its branch, from another machine
 )
 
 // states has all states of a loop, and idle, which is none.
@@ -56,7 +60,7 @@ var states = map[loop.State]stateFacts{
 		can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanDetach, CanOpen}},
 	loop.StateInterrupted: {rank: 3, class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
 	loop.StateFailed:      {rank: 2, class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
-	loop.StateEnded:       {rank: 8, doing: endingOf, can: []string{CanStart}},
+	loop.StateEnded:       {rank: 8, doing: endingOf, can: []string{CanStart, CanReview, CanUndo, CanAgain}},
 }
 
 // rankUndecided is the rank of a loop whose user has to decide: about an agent's question, or about a promise that

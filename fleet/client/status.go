@@ -49,7 +49,7 @@ func (c *Client) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopSta
 	if r.Phase == fleet.Ended && r.Committed > 0 {
 		fetch := wire.Command{Title: "Fetch Its Branch", Command: wire.CommandFetch,
 			Arguments: []any{wire.LoopParams{LoopID: r.ID, Folder: wire.FileURI(folder)}}}
-		l.Offers = append(l.Offers, fetch)
+		l.Can, l.Offers = append(l.Can, wire.CanFetch), append(l.Offers, fetch)
 	}
 	if away && r.Phase != fleet.Ended {
 		l.Text, l.Line = wire.JoinFacts(l.Text, "the bus is away"), wire.JoinFacts(l.Line, "the bus is away")

@@ -43,6 +43,7 @@ type PastLoop struct {
 	Commit         string          `json:"commit,omitempty"`   // of that branch then
 	Text           string          `json:"text"`               // how it ended, and what became of its branch, in one line
 	Class          wire.Class      `json:"class"`
+	Can            []string        `json:"can,omitempty"`   // as in a status
 	Talks          []wire.Talk     `json:"talks,omitempty"` // as in a status
 }
 
@@ -101,6 +102,7 @@ func PastOf(p loop.Past) PastLoop {
 	past := PastLoop{
 		LoopID: p.LoopID, Title: cmp.Or(stream.Plain(p.Title), p.LoopID), Backend: p.Backend, StartedAt: history.TimeOf(p.StartedAt),
 		StopReason: string(loop.StopInterrupted), Iterations: p.Iteration, SessionFileURI: wire.FileURI(p.SessionFile),
+		Can: []string{wire.CanReview, wire.CanUndo},
 	}
 	ending := loop.StopInterrupted.Ending()
 	past.Text, past.Class = ending.With(" after "+tell.Counted(p.Iteration, "iteration")), ending.Class

@@ -1,6 +1,6 @@
 // The list of actions behind the status bar: where the loops stand, and what can be done.
 import * as vscode from 'vscode';
-import { afterOf, canOf, doing, isPossible } from './can';
+import { canOf, doing, isPossible } from './can';
 import { t } from './l10n';
 import type { Loops } from './loops';
 import { pick } from './pick';
@@ -28,8 +28,7 @@ function loopActions(loop: LoopStatus): Action[] {
     { label: short(title), kind: vscode.QuickPickItemKind.Separator }, // longer, it would lie over the first action
     ...canOf(loop).filter((can) => can !== 'start').flatMap((can) => doing(can) ?? []).map((d) => action(d.command, d.icon, d.title)),
     ...(loop.allowed ?? []).filter((rule) => isPossible(rule.offers[0]!, canOf(loop))).map((rule): Action => ({ label: `$(discard) ${iconless(t('Take back: {0}', rule.text))}`, command: 'ralph.takeBack', argument: { offer: rule.offers[0] } })),
-    ...afterOf(loop).map((d) => action(d.command, d.icon, d.title)),
-    action('ralph.showOutput', 'output', t('Show output')), ...(afterOf(loop).length > 0 ? [] : [action('ralph.openChanges', 'diff-multiple', t('Open changes'))]),
+    action('ralph.showOutput', 'output', t('Show output')), ...(canOf(loop).includes('review') ? [] : [action('ralph.openChanges', 'diff-multiple', t('Open changes'))]),
   ];
 }
 

@@ -4,8 +4,7 @@ import type { LoopStatus, Offer, PastLoop } from './wire';
 
 export interface Doing { command: string; icon: string; title: string }
 
-/** All that can be done with a loop: an ended one of another machine has it among its offers. */
-export const canOf = (l: LoopStatus): string[] => [...l.can ?? [], ...(l.offers?.some((o) => o.command === 'ralph.loop.fetch') ? ['fetch'] : [])];
+export const canOf = (l: LoopStatus | PastLoop | undefined): string[] => l?.can ?? [];
 
 /** Undefined for what only a later server knows. */
 export function doing(can: string): Doing | undefined {
@@ -22,6 +21,9 @@ export function doing(can: string): Doing | undefined {
     open: { command: 'ralph.openStateFile', icon: 'go-to-file', title: t('Open state file') },
     fetch: { command: 'ralph.fetch', icon: 'cloud-download', title: t('Fetch Its Branch') },
     update: { command: 'ralph.changeLimits', icon: 'dashboard', title: t('Change limits...') },
+    review: { command: 'ralph.openChanges', icon: 'diff-multiple', title: t('Review changes') },
+    undo: { command: 'ralph.undoChanges', icon: 'discard', title: t('Undo changes...') },
+    again: { command: 'ralph.startAgain', icon: 'debug-rerun', title: t('Start again') },
   };
   return all[can];
 }
@@ -34,28 +36,15 @@ const needs: Partial<Record<string, string[]>> = {
 /** Whether an offer that a loop made once can still be taken, by what can be done with the loop now. */
 export const isPossible = (offer: Offer, can: string[]): boolean => needs[offer.command]?.some((one) => can.includes(one)) ?? true;
 
-/** What can be done about what a loop did, once it is over; of another machine's loop there are no files here. */
-export function afterOf(l: LoopStatus | PastLoop | undefined): Doing[] {
-  const isPast = l !== undefined && !('state' in l);
-  if (!l || (!isPast && (l.state !== 'ended' || l.host))) return [];
-  return [
-    { command: 'ralph.openChanges', icon: 'diff-multiple', title: t('Review changes') },
-    { command: 'ralph.undoChanges', icon: 'discard', title: t('Undo changes...') },
-    ...(isPast ? [] : [{ command: 'ralph.startAgain', icon: 'debug-rerun', title: t('Start again') }]), // which is of the folder's last
-  ];
-}
-
 /** A button of a transcript. The title is read out, and has the label in it. */
 export interface PageButton { command: string; icon: string; label: string; title: string }
 
 /** The buttons beside the box of a loop's transcript: what can be done with that loop now. */
 export function buttonsOf(l: LoopStatus | PastLoop | undefined): PageButton[] {
-  const labels: Record<string, string> = { resume: t('Resume'), pause: t('Pause'), next: t('Next'), cancel: t('Stop') };
+  const labels: Record<string, string> = { resume: t('Resume'), pause: t('Pause'), next: t('Next'), cancel: t('Stop'), review: '', undo: '', again: '' };
   const titles: Record<string, string> = { cancel: t('Stop the loop') }; // beside a box for text "Cancel" could be about the text
-  const can = l && 'state' in l ? canOf(l) : [];
-  const now = Object.entries(labels).flatMap(([one, label]) => {
-    const does = can.includes(one) ? doing(one) : undefined;
-    return does ? [{ command: does.command, icon: does.icon, label, title: titles[one] ?? does.title }] : [];
+  return Object.entries(labels).flatMap(([one, label]) => {
+    const does = canOf(l).includes(one) ? doing(one) : undefined;
+    return does ? [{ command: does.command, icon: does.icon, label: label || does.title, title: titles[one] ?? does.title }] : [];
   });
-  return [...now, ...afterOf(l).map(({ command, icon, title }) => ({ command, icon, label: title, title }))];
 }

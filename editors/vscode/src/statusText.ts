@@ -72,7 +72,7 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
 
 function loopLinks(l: LoopStatus): string {
   const can = canOf(l).flatMap((c) => doing(c) ?? []).map((d): [string, string] => [d.command, d.title]);
-  return links([...can, ['ralph.showOutput', t('Transcript')], ['ralph.openChanges', t('Changes')]], { loopId: l.loopId, folder: l.folder });
+  return links([...can, ['ralph.showOutput', t('Transcript')], ...(canOf(l).includes('review') ? [] : [['ralph.openChanges', t('Changes')] as [string, string]])], { loopId: l.loopId, folder: l.folder });
 }
 
 /** Links to commands, which get the loop that they are for. */
@@ -84,5 +84,5 @@ function links(all: [string, string][], loop?: LoopParams): string {
 /** The commands that the tooltip may run. */
 export const tooltipCommands = [
   'ralph.start', 'ralph.cancel', 'ralph.pause', 'ralph.next', 'ralph.detach', 'ralph.answer', 'ralph.resume', 'ralph.steer', 'ralph.changeLimits', 'ralph.openStateFile', 'ralph.fetch', 'ralph.showOutput',
-  'ralph.openChanges', 'ralph.restartServer', 'ralph.showLog', 'ralph.help',
+  'ralph.openChanges', 'ralph.undoChanges', 'ralph.startAgain', 'ralph.restartServer', 'ralph.showLog', 'ralph.help',
 ];

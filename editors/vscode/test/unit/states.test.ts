@@ -40,7 +40,7 @@ function forgotten(l: LoopStatus): string[] {
     check(Boolean(command), `can.ts: ${can}`);
     if (!command) continue;
     check(links.includes(`(command:${command}`) && tooltipCommands.includes(command), `the tooltip's link to ${can}`);
-    if (can === 'start') continue; // of no loop
+    if (['start', 'review', 'undo', 'again'].includes(can)) continue; // the first is of no loop, the others are there for every loop
     check(offers(command, node.context!), `the menu of the tree: ${can}`);
     check(menus.commandPalette!.some((m) => m.command === command && m.when.includes(`ralph.can.${can}`)), `the palette: ${can}`);
   }
@@ -70,7 +70,7 @@ test('a transcript has buttons for what its own loop can do', () => {
   const ended = loops.find((l) => l.state === 'ended')!;
   assert.deepEqual(of(ended), ['Resume', 'Review changes', 'Undo changes...', 'Start again']);
   assert.deepEqual(of({ ...ended, can: [], host: 'box-1' }), [], 'its files are on another machine');
-  assert.deepEqual(buttonsOf({ loopId: 'p', title: 'p', startedAt: '2026-01-01T00:00:00Z', text: 'done', class: 'ok' } as PastLoop).map((b) => b.label), ['Review changes', 'Undo changes...'], 'the folder has had another loop since');
+  assert.deepEqual(buttonsOf({ loopId: 'p', title: 'p', startedAt: '2026-01-01T00:00:00Z', text: 'done', class: 'ok', can: ['review', 'undo'] } as PastLoop).map((b) => b.label), ['Review changes', 'Undo changes...'], 'the folder has had another loop since');
   assert.deepEqual(buttonsOf(undefined), []);
   for (const { title, label, icon } of loops.flatMap(buttonsOf)) {
     assert.ok(title.toLowerCase().includes(label.toLowerCase()), `${title} is what is read out, ${label} what is seen`);
@@ -112,7 +112,7 @@ test('a loop of another machine stands below its repository, and is offered what
   const record = new LoopRecord('f1');
   record.outline([{ sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 1, text: 'ok', changes: { files: 1 } } as Iteration]);
   const input = tree({
-    loops: [far('f1', { origin: 'file:///w/app', offers }), far('f2', { host: 'fleet' }), { ...far('w1', { host: undefined }), worktree: { branch: 'b', repository: 'file:///w/app', path: 'file:///w/t' } }],
+    loops: [far('f1', { origin: 'file:///w/app', offers, can: ['fetch'] }), far('f2', { host: 'fleet' }), { ...far('w1', { host: undefined }), worktree: { branch: 'b', repository: 'file:///w/app', path: 'file:///w/t' } }],
     records: new Map([['f1', record]]), read: () => Promise.resolve(record),
     changes: () => Promise.resolve({ loopId: 'f1', folder: 'file:///seen/f1', from: 0, text: '1 file', class: 'info' as const, iterations: [], files: [{ path: 'a.go', uri: 'file:///seen/f1/a.go', status: 'modified' as const, added: 1, removed: 0, text: '+1' }] }),
   });
