@@ -358,11 +358,13 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// writeScript makes a program of a shell's script, which works in the folder of the program.
+// writeScript makes a program of a shell's script, which works in the folder of the program. Its path is long, so that
+// who tells of it has to leave room for more.
 func writeScript(t *testing.T, script string) (string, error) {
 	if !exists("/bin/sh") {
 		return "", errors.New("there is no shell")
 	}
-	name := filepath.Join(t.TempDir(), "tell")
+	name := filepath.Join(t.TempDir(), strings.Repeat("x", 100), "tell")
+	must.OK(t, os.Mkdir(filepath.Dir(name), 0o700))
 	return name, os.WriteFile(name, []byte("#!/bin/sh\ncd \"${0%/*}\"\n"+script), 0o700)
 }

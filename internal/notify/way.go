@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -159,7 +160,7 @@ func run(ctx context.Context, argv []string, stdin string, said *head) error {
 		return nil
 	}
 	why := cmp.Or(strings.TrimSpace(exit.Stderr), said.String())
-	return fmt.Errorf("%s (%s) %s", argv[0], cmp.Or(exit.Signal, fmt.Sprintf("exit code %d", exit.Code)), why[:min(len(why), maxSaid)])
+	return fmt.Errorf("%s (%s) %s", filepath.Base(argv[0]), cmp.Or(exit.Signal, fmt.Sprintf("exit code %d", exit.Code)), why[:min(len(why), maxSaid)])
 }
 
 // head keeps the beginning of what is written, and calls full when there is more.
