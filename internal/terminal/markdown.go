@@ -251,63 +251,37 @@ func (r mdRun) link(label []piece, destination, code string) []piece {
 	return append(label, piece{" (" + destination + ")", with(code, sgrDim)})
 }
 
-// wrap fills lines of at most width cells with whole words; a longer word gets a line of its
-// own. Pieces that touch make one word.
+// wrap breaks pieces into lines of at most width cells. Of several blanks one is left.
 func (r mdRun) wrap(pieces []piece, width int) []string {
 	var lines []string
-	var line, word []piece
-	used, wide, gap := 0, 0, false // cells of both, and whether a blank comes between them
+	var line []piece
 	endLine := func() {
-		lines = append(lines, r.paint(line))
-		line, used, gap = nil, 0, false
+		lines = append(lines, Parts(Wrapped(r.paint(line), width, 0))...)
+		line = nil
 	}
-	endWord := func() {
-		switch {
-		case len(word) == 0:
-			return
-		case gap && used+1+wide > width:
-			endLine()
-		case gap:
-			line = append(line, gapBefore(word[0], line))
-			used++
-		}
-		line, used = append(line, word...), used+wide
-		word, wide, gap = nil, 0, false
-	}
+	isGap := true // nothing stands in the line, or a blank does
 	for _, p := range pieces {
 		if p.text == "\n" {
-			endWord()
 			endLine()
+			isGap = true
 			continue
 		}
-		for rest := p.text; rest != ""; {
-			part := rest
-			if blank := strings.IndexFunc(rest, unicode.IsSpace); blank >= 0 {
-				part = rest[:blank]
+		text := strings.Map(func(c rune) rune {
+			wasGap := isGap
+			switch isGap = unicode.IsSpace(c); {
+			case isGap && wasGap:
+				return -1
+			case isGap:
+				return ' '
 			}
-			if part == "" {
-				endWord()
-				gap = used > 0
-				rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
-				continue
-			}
-			word, wide = append(word, piece{part, p.code}), wide+Cells(part)
-			rest = rest[len(part):]
-		}
+			return c
+		}, p.text)
+		line = append(line, piece{text, p.code})
 	}
-	if endWord(); used > 0 || len(lines) == 0 {
+	if len(line) > 0 || len(lines) == 0 {
 		endLine()
 	}
 	return lines
-}
-
-// gapBefore is the blank in front of a word, in the style of both sides where
-// they have the same.
-func gapBefore(next piece, line []piece) piece {
-	if code := line[len(line)-1].code; code == next.code {
-		return piece{" ", code}
-	}
-	return piece{" ", ""}
 }
 
 // paint colours a line, with neighbours of one style together.

@@ -60,6 +60,11 @@ func TestMarkdownInColour(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	got = md.Render("see **all the tests of the parser** now", 20)
+	want = []string{"see \x1b[1mall the tests of\x1b[0m", "\x1b[1mthe parser\x1b[0m now"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 // Whatever the agent writes, no line is lost and nothing but our own colour

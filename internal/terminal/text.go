@@ -55,6 +55,22 @@ func Wrapped(s string, width, indent int) string {
 	return b.String()
 }
 
+// Parts are the lines of a text that was one line; each begins in the colour in which the one before it ended.
+func Parts(text string) []string {
+	parts := strings.Split(text, "\n")
+	for i := 1; i < len(parts); i++ {
+		at := strings.LastIndex(parts[i-1], "\x1b[")
+		if at < 0 {
+			continue
+		}
+		if code, _, ok := strings.Cut(parts[i-1][at+len("\x1b["):], "m"); ok && code != sgrNone {
+			parts[i-1] += "\x1b[" + sgrNone + "m"
+			parts[i] = "\x1b[" + code + "m" + parts[i]
+		}
+	}
+	return parts
+}
+
 // LineWidth is how wide lines may be: the terminal's width, 0 where there is none.
 func LineWidth(out io.Writer) int {
 	if f, ok := Is(out); ok {

@@ -230,22 +230,12 @@ func (t *teller) lines() (lines []string) {
 	return lines
 }
 
-// wrapped breaks a line; each part begins in the colour in which the one before it ended.
+// wrapped breaks a line; a word that is too wide is broken, too.
 func wrapped(line string, width int) []string {
 	if terminal.Cells(line) <= width {
 		return []string{line}
 	}
-	parts := strings.Split(ansi.Hardwrap(terminal.Wrapped(line, width, 2), width, true), "\n")
-	for i := 1; i < len(parts); i++ {
-		at := strings.LastIndex(parts[i-1], "\x1b[")
-		if at < 0 {
-			continue
-		}
-		if code, _, ok := strings.Cut(parts[i-1][at:], "m"); ok && code != "\x1b[0" {
-			parts[i] = code + "m" + parts[i]
-		}
-	}
-	return parts
+	return terminal.Parts(ansi.Hardwrap(terminal.Wrapped(line, width, 2), width, true))
 }
 
 // ownKinds begin the kinds of what a loop tells of itself, not of its agent.
