@@ -36,7 +36,7 @@ func Check(data []byte, builtin []string) []Problem { return check(data, builtin
 // check is Check for a file to which hats of other files may belong; all: there are no
 // others.
 func check(data []byte, builtin, hats []string, all bool) *checker {
-	c := &checker{Document: Parse(data), keys: keys, builtin: builtin, hats: hats, allHats: all, bad: map[string]bool{}}
+	c := &checker{Document: Parse(data), keys: keys(), builtin: builtin, hats: hats, allHats: all, bad: map[string]bool{}}
 	if c.checkEntries() {
 		c.checkBackends()
 		c.checkHats()

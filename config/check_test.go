@@ -17,7 +17,7 @@ var builtin = []string{"claude", "pi"}
 // knownBelow lists the keys of a table, as messages have them.
 func knownBelow(parent ...string) string {
 	var names []string
-	for _, k := range keys.children(parent...) {
+	for _, k := range keys().children(parent...) {
 		names = append(names, k.Name())
 	}
 	return strings.Join(names, ", ")

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -69,8 +70,11 @@ func formats() []string {
 // table is what a file may have, parents before children.
 type table []Key
 
-// keys is the table of ralph.toml.
-var keys = placed([]Key{
+// keys is the table of ralph.toml. To make it takes a twentieth of a start, and not each start reads it.
+var keys = sync.OnceValue(func() table { return placed(base) })
+
+// base are the keys but for those of settings.
+var base = []Key{
 	{Path: path("backend"), Type: Backend, Yields: settings.ToUsers, Default: `"auto"`, put: to(func(s *Settings) any { return &s.Backend }),
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
 	{Path: path("prompt_file"), Type: Text, Yields: settings.Never, Default: `"PROMPT.md"`, check: checkPresent,
@@ -359,7 +363,7 @@ var keys = placed([]Key{
 		Doc: "How long one run may take. It is ended then, counts as a failure, and the hat goes on."},
 	{Path: path("hats.*.may_finish"), Type: Switch, Yields: settings.Demands, put: toHat(func(h *Hat) any { return &h.MayFinish }),
 		Doc: "Whether the agent's promise ends the loop. If no hat says `true`, every hat without `false` may."},
-})
+}
 
 // placed is a table with the keys of settings in it: behind their tables, those of the top behind the first key.
 func placed(base []Key) (all table) {
@@ -398,10 +402,10 @@ func settingKeys(table string) []Key {
 func path(dotted string) []string { return strings.Split(dotted, ".") }
 
 // Keys returns the table of all keys, parents before children.
-func Keys() []Key { return slices.Clone(keys) }
+func Keys() []Key { return slices.Clone(keys()) }
 
 // Lookup returns the key with a path as it stands in a file.
-func Lookup(path ...string) (Key, bool) { return keys.lookup(path...) }
+func Lookup(path ...string) (Key, bool) { return keys().lookup(path...) }
 
 func (t table) lookup(path ...string) (Key, bool) {
 	i := slices.IndexFunc(t, func(k Key) bool { return len(k.Path) == len(path) && k.under(path) })
@@ -412,7 +416,7 @@ func (t table) lookup(path ...string) (Key, bool) {
 }
 
 // Children returns the keys right below a table.
-func Children(table ...string) []Key { return keys.children(table...) }
+func Children(table ...string) []Key { return keys().children(table...) }
 
 func (t table) children(above ...string) []Key {
 	var children []Key

@@ -121,7 +121,7 @@ func (c *checker) hatSet() hats.Set {
 // DrawHats draws which hat of a file wakes which, a line for each topic; "" where none
 // hand over or one of them is wrong. builtin is as of Check.
 func DrawHats(data []byte, builtin []string) string {
-	c := &checker{Document: Parse(data), keys: keys, builtin: builtin, bad: map[string]bool{}}
+	c := &checker{Document: Parse(data), keys: keys(), builtin: builtin, bad: map[string]bool{}}
 	if !c.checkEntries() {
 		return ""
 	}

@@ -220,7 +220,7 @@ func texts(v any) []string {
 func Default() Settings {
 	s := Settings{Backends: map[string]BackendSettings{}, Hats: map[string]Hat{}, sources: map[string]setting{}}
 	var file strings.Builder
-	for _, key := range keys {
+	for _, key := range keys() {
 		if key.Default != "" && !slices.Contains(key.Path, Any) && !InList(key.Path...) {
 			fmt.Fprintf(&file, "%s = %s\n", strings.Join(key.Path, "."), key.Default)
 		}
@@ -321,10 +321,10 @@ type Value struct {
 // backends and hats by name.
 func (s Settings) Values() []Value {
 	rank := func(key string) int { // those that aren't in the table come last
-		if i := slices.IndexFunc(keys, func(k Key) bool { return strings.Join(k.Path, ".") == key }); i >= 0 {
+		if i := slices.IndexFunc(keys(), func(k Key) bool { return strings.Join(k.Path, ".") == key }); i >= 0 {
 			return i
 		}
-		return len(keys)
+		return len(keys())
 	}
 	names := slices.SortedFunc(maps.Keys(s.sources), func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
 	values := make([]Value, len(names))

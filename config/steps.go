@@ -29,7 +29,7 @@ func tables(v any) (items []map[string]any, ok bool) {
 }
 
 // InList says whether a path is below a list of tables: what has it is there several times.
-func InList(path ...string) bool { return keys.inList(path...) }
+func InList(path ...string) bool { return keys().inList(path...) }
 
 func (t table) inList(path ...string) bool {
 	for n := 1; n < len(path); n++ {

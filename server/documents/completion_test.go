@@ -119,7 +119,7 @@ func TestCompletion(t *testing.T) {
 
 // Each key of the state file is explained.
 func TestEachKeyOfTheStateFileIsExplained(t *testing.T) {
-	for _, key := range stateKeys {
+	for _, key := range stateKeys() {
 		if key.Doc == "" || key.Type == "" {
 			t.Errorf("%s has no description", key.Name())
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -11,7 +12,7 @@ import (
 )
 
 // stateKeys are the keys of the state file, for an editor's help.
-var stateKeys = func() (keys []config.Key) {
+var stateKeys = sync.OnceValue(func() (keys []config.Key) {
 	for _, k := range loopstate.Keys() {
 		key := config.Key{Type: config.Type(k.Kind)}
 		if twin, ok := twinOf(k.Name); ok {
@@ -24,7 +25,7 @@ var stateKeys = func() (keys []config.Key) {
 		keys = append(keys, key)
 	}
 	return keys
-}()
+})
 
 // twinOf is the key of ralph.toml that means what one of the state file does.
 func twinOf(name string) (key config.Key, ok bool) {
@@ -43,11 +44,11 @@ func twinOf(name string) (key config.Key, ok bool) {
 }
 
 func stateKey(name string) (config.Key, bool) {
-	i := slices.IndexFunc(stateKeys, func(k config.Key) bool { return k.Name() == name })
+	i := slices.IndexFunc(stateKeys(), func(k config.Key) bool { return k.Name() == name })
 	if i < 0 {
 		return config.Key{}, false
 	}
-	return stateKeys[i], true
+	return stateKeys()[i], true
 }
 
 // stateNode is what is at an offset of a state file.

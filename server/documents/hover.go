@@ -34,7 +34,7 @@ func (doc *document) keyFile() (f keyFile, ok bool) {
 			separator: ": ",
 			node:      func(offset int) config.Node { return stateNode(doc.text, offset) },
 			lookup:    func(path ...string) (config.Key, bool) { return stateKey(path[len(path)-1]) },
-			children:  func(...string) []config.Key { return stateKeys },
+			children:  func(...string) []config.Key { return stateKeys() },
 			has: func(except int, path ...string) bool {
 				return slices.ContainsFunc(front.Lines, func(l loopstate.Line) bool { return l.Key == path[len(path)-1] && l.KeyStart != except })
 			},
