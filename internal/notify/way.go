@@ -159,8 +159,9 @@ func run(ctx context.Context, argv []string, stdin string, said *head) error {
 	if exit.Code == 0 {
 		return nil
 	}
+	how := cmp.Or(exit.Signal, fmt.Sprintf("exit code %d", exit.Code))
 	why := cmp.Or(strings.TrimSpace(exit.Stderr), said.String())
-	return fmt.Errorf("%s (%s) %s", filepath.Base(argv[0]), cmp.Or(exit.Signal, fmt.Sprintf("exit code %d", exit.Code)), why[:min(len(why), maxSaid)])
+	return fmt.Errorf("%s (%s) %s", filepath.Base(argv[0]), how, why[:min(len(why), maxSaid)])
 }
 
 // head keeps the beginning of what is written, and calls full when there is more.
