@@ -281,14 +281,14 @@ export interface UserChunk {
   content: TextContent
 }
 
-// What no other update says.
+// A remark that no other update has, such as that one was too long for a bus.
 export interface Note {
   sessionUpdate: "_ralph/note"
   label: string // its subject
   text?: string
 }
 
-// What a person is told with an update: finished words, in one line and without markup, and what can be done about it, the safe offer first. An update without a text is nothing to be told.
+// The message of an update for people: one line without markup, and what can be done about it, the safe offer first. Show nothing of an update without a text.
 export interface Said {
   text?: string
   class?: "info" | "ok" | "warning" | "error"
@@ -308,13 +308,13 @@ export interface Location {
   line?: number // 1 is the first
 }
 
-// Who a tool call has work.
+// The agent that a tool call starts.
 export interface Subagent {
-  agent?: string // its name; of several all of them: "scout, planner"
-  task?: string // one line; absent of several
+  agent?: string // its name, or the names of several: "scout, planner"
+  task?: string // one line; absent for several
 }
 
-// Which of an iteration's or a chain's steps a tool call is.
+// The place of a tool call among the steps of an iteration or a chain.
 export interface Step {
   n: number // 1 is the first
   of: number
@@ -327,13 +327,13 @@ export interface ToolContent {
   content: TextContent
 }
 
-// What the content of an update leaves out of a tool's output. A line of the content stands in its place.
+// How much of a tool's output an update leaves out. A line of the content stands in its place.
 export interface Omitted {
   lines: number // 0: it is in the middle of one
   bytes: number
 }
 
-// What agents used while a tool call had them work, as far as anybody says so. It is part of the run's Usage, too.
+// What the agents of a tool call used, as far as it is known. It is part of the run's Usage, too.
 export interface Spent {
   costUsd?: USD
   totalTokens?: number
@@ -361,7 +361,7 @@ export interface ChangeCounts {
   removed: number
 }
 
-// Those limits that a file, a flag or a user names, and the promise that ends the loop; absent says nothing. Its form as JSON is that of messages and session files.
+// The limits that a file, a flag or a user gives, and the promise that ends the loop; absent gives none. Its JSON is that of messages and session files.
 export interface LoopLimits {
   maxIterations?: number
   maxCostUsd?: number
@@ -374,7 +374,7 @@ export interface LoopLimits {
   completionPromise?: string // "": there is none
 }
 
-// What the runs of a hat have cost, where hats hand over. Records and clients have it as it is.
+// The cost of all runs of a hat, where hats hand over.
 export interface HatCost {
   hat: string
   runs?: number // that ended well
@@ -389,7 +389,7 @@ export interface Denial {
   detail?: string // the command or the path, shortened
 }
 
-// About a loop from its begin on, in whatever processes it ran.
+// Lists what happened in a whole loop, in all processes that it ran in.
 export interface Account {
   failures?: Lines // why iterations failed
   refused?: Lines // the agents' refused actions
@@ -481,7 +481,7 @@ export type WaitReason =
 export type PauseReason =
   | "user"
   | "unchecked" // it couldn't be verified what the agent promised
-  | "unknown_cost" // says: the cost is limited, and nobody knows what so many runs in a row cost.
+  | "unknown_cost" // the cost is limited, and so many runs in a row are of unknown cost
   | "budget" // the user's budget of a day or week is used, or can't be kept
   | "quota" // the agent's account has no credits, and nobody knows until when
 
@@ -560,7 +560,7 @@ export interface Worktree {
   path: string // file URI of its top; the loop's folder is that, or in it
 }
 
-// What becomes of words that a user types for a loop: they go into the command's argument, as key.
+// A command for words that a user types: they go into its argument, as key.
 export interface Talk {
   title: string
   command: string
@@ -647,7 +647,7 @@ export interface AllowedRule {
   offers: Command[]
 }
 
-// How a loop ended that isn't at work any more, for who looks at it later.
+// How a loop ended.
 export interface Receipt extends Said {
   loopId: string
   endedAt?: Time
@@ -905,10 +905,10 @@ export interface OutlineParams extends LoopParams {
   sessionFileUri?: string
 }
 
-// What a reader who doesn't want all of a log needs to know of it.
+// Lists the parts of a log, for readers that want only some.
 export interface Outline {
   parts: LogPart[]
-  iterations: unknown[] // the last that was told of each, in the order of their begins
+  iterations: unknown[] // the last _ralph/iteration of each: its end, or its begin while it runs
   cursor: string // behind the parts
 }
 
@@ -1155,7 +1155,7 @@ export interface StartProblem {
   offers?: Command[] // what can be done instead; they start, and are no dry runs
 }
 
-// What somebody says: a start, an editor, the files, a loop that goes on. What is "" or absent is left to whoever is asked next. Its form as JSON is that of a start's argument.
+// The settings that a start, an editor, a file or a loop that goes on gives. An empty one is left to the next source. Its JSON is that of a start's argument.
 export interface StartOptions extends LoopLimits {
   plan?: string // a file of tasks, from the folder on
   task?: string // one of the plan's, by its text or number
@@ -1176,7 +1176,7 @@ export interface LogPart {
   bytes: number // of the session file
 }
 
-// A loop that ended. What isn't known of one that was never ended is left out.
+// A loop that ended, or was interrupted: then it lacks what only an end tells.
 export interface PastLoop {
   loopId: string
   title: string // of the prompt, one line

@@ -75,11 +75,7 @@ func (o Other) Steer(q Steering) (id string, err error) {
 
 // IsLive implements Handle.
 func (o Other) IsLive() bool {
-	file, err := loopstate.Open(o.Folder)
-	if err != nil {
-		return false
-	}
-	owner, owned, err := file.Owner()
+	owner, owned, err := OwnerIn(o.Folder)
 	return err == nil && owned && owner.Live
 }
 

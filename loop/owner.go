@@ -67,14 +67,19 @@ func (s *Status) show(owner loopstate.Owner) {
 	}
 }
 
+// OwnerIn is who drives a folder's loop, or did last and was killed.
+func OwnerIn(folder string) (owner loopstate.Owner, owned bool, err error) {
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		return owner, false, err
+	}
+	return file.Owner()
+}
+
 // SweepIn ends what the process of a loop left running in a folder that was killed, unless somebody drives
 // the folder by now. The error says what can't be ended.
 func SweepIn(folder, loopID string) error {
-	file, err := loopstate.Open(folder)
-	if err != nil {
-		return err
-	}
-	owner, owned, err := file.Owner()
+	owner, owned, err := OwnerIn(folder)
 	if err != nil || owned || owner.LoopID != loopID {
 		return err
 	}

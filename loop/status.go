@@ -59,7 +59,7 @@ const (
 const (
 	PauseUser      = "user"
 	PauseUnchecked = "unchecked" // it couldn't be verified what the agent promised
-	// PauseUnknownCost says: the cost is limited, and nobody knows what so many runs in a row cost.
+	// the cost is limited, and so many runs in a row are of unknown cost
 	PauseUnknownCost = "unknown_cost"
 	PauseBudget      = "budget" // the user's budget of a day or week is used, or can't be kept
 	PauseQuota       = "quota"  // the agent's account has no credits, and nobody knows until when

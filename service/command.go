@@ -169,6 +169,9 @@ func (c Commands) change(ctx context.Context, p wire.LoopParams, given limits.Gi
 	if strings.TrimSpace(text) != "" {
 		if h, _, err := c.Find.Driven(ctx, p); err == nil {
 			now = h.Status()
+			if _, isOwn := h.(OwnLoop); isOwn { // this window may not have heard yet of a change by another one, to which "+1" adds
+				now = loop.Other{Folder: now.Folder}.Status()
+			}
 		}
 	}
 	return ChangeOf(now, given, text)

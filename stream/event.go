@@ -87,8 +87,7 @@ type ToolResult struct {
 	Spent            Spent  `json:"spent,omitzero"` // of a call that had agents work
 }
 
-// Spent is what agents used while a tool call had them work, as far as anybody says so. It
-// is part of the run's Usage, too.
+// Spent is what the agents of a tool call used, as far as it is known. It is part of the run's Usage, too.
 type Spent struct {
 	Cost     Cost     `json:"costUsd,omitzero"`
 	Tokens   int64    `json:"totalTokens,omitempty"`

@@ -15,8 +15,7 @@ const (
 	maxOfKind = 4
 )
 
-// accountRows are what there is to say of a loop's end besides that and why it ended. A row
-// without a label goes on with the one above.
+// accountRows are the rows about what happened in a loop that ended. A row without a label continues the one above.
 func accountRows(e loop.End) (rows []Detail) {
 	if e.Reason.Ending().HandsOn {
 		return nil // it isn't over

@@ -12,13 +12,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Subagent is who a tool call has work.
+// Subagent is the agent that a tool call starts.
 type Subagent struct {
-	Agent string `json:"agent,omitempty"` // its name; of several all of them: "scout, planner"
-	Task  string `json:"task,omitempty"`  // one line; absent of several
+	Agent string `json:"agent,omitempty"` // its name, or the names of several: "scout, planner"
+	Task  string `json:"task,omitempty"`  // one line; absent for several
 }
 
-// Step is which of an iteration's or a chain's steps a tool call is.
+// Step is the place of a tool call among the steps of an iteration or a chain.
 type Step struct {
 	N     int    `json:"n"` // 1 is the first
 	Of    int    `json:"of"`

@@ -62,7 +62,7 @@ func untilText(l LoopStatus) string {
 // labelCommand is the label of a row with a command line.
 const labelCommand = "Command"
 
-// helpingCommand is the command line that a loop waits for which isn't at work, and what else its user can say.
+// helpingCommand returns the command line that helps a loop that pauses or waits for its user; "" while it works.
 func helpingCommand(s loop.Status) string {
 	in := InFolder(s.Folder)
 	switch {
@@ -89,8 +89,7 @@ func standingText(texts []string) string {
 	return JoinFacts(rows...)
 }
 
-// workText is what a loop has worked, of what it may: "12m00s of 4h". Waits and
-// pauses don't count.
+// workText is the working time of a loop, of its limit: "12m00s of 4h". Waits and pauses don't count.
 func workText(s loop.Status) string {
 	switch {
 	case s.Elapsed < time.Second:

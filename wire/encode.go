@@ -102,8 +102,7 @@ func sanitize(v reflect.Value, form string) {
 	}
 }
 
-// Limited cuts what an update says to MaxText; a tool's input can't be cut, so
-// one that is too long is left out.
+// Limited cuts the texts of an update to MaxText bytes. A tool's input can't be cut, so a longer one is left out.
 func Limited(u Update) (_ Update, cut bool) {
 	shorten := func(s *string) {
 		if n := FirstText(*s, MaxText); n < len(*s) {

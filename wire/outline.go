@@ -12,10 +12,10 @@ type LogPart struct {
 	Bytes     int64  `json:"bytes"`               // of the session file
 }
 
-// Outline is what a reader who doesn't want all of a log needs to know of it.
+// Outline lists the parts of a log, for readers that want only some.
 type Outline struct {
 	Parts      []LogPart         `json:"parts"`
-	Iterations []json.RawMessage `json:"iterations"` // the last that was told of each, in the order of their begins
+	Iterations []json.RawMessage `json:"iterations"` // the last _ralph/iteration of each: its end, or its begin while it runs
 	Cursor     string            `json:"cursor"`     // behind the parts
 }
 

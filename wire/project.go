@@ -304,7 +304,7 @@ func chunk(kind, delta, messageID, parent string) Chunk {
 	return Chunk{kind, messageID, parent, TextContent{"text", stream.Plain(delta)}}
 }
 
-// outputUpdate says what a tool gave, as far as an update has room for it.
+// outputUpdate is a tool's output, cut to what an update has room for.
 func outputUpdate(id, parent, status, output string) ToolCallUpdate {
 	u := ToolCallUpdate{SessionUpdate: KindToolCallUpdate, ToolCallID: id, ParentToolCallID: parent, Status: status}
 	if output == "" {
@@ -354,8 +354,7 @@ func projectEnd(e loop.End) End {
 	return end
 }
 
-// share is a number from 0 to 1, and 0 in the place of what is none: JSON has
-// no word for infinity.
+// share returns n, and 0 for infinity and NaN, which JSON can't write.
 func share(n float64) float64 {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return 0

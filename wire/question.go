@@ -92,7 +92,7 @@ func QuestionOf(q ask.Question, loopID, folder string) Question {
 	return out
 }
 
-// projectQuestion is a question without what only the one who asks has to know.
+// projectQuestion is the question as clients get it: plain texts, without the fields that only the engine needs.
 func projectQuestion(q ask.Question) Question {
 	said := Said{Text: AsksText(q), Class: ClassWarning}
 	for _, text := range []*string{&q.ID, &q.Kind, &q.Tool, &q.CallID, &q.Detail, &q.Rule} {

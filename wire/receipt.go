@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Receipt is how a loop ended that isn't at work any more, for who looks at it later.
+// Receipt is how a loop ended.
 type Receipt struct {
 	LoopID  string    `json:"loopId"`
 	EndedAt time.Time `json:"endedAt,omitzero"`

@@ -40,8 +40,8 @@ const AsSubmitted = "a loop of a fleet goes on as it was submitted: say new limi
 // EndsAtOnce is why such a loop can't be ended in another way than by a cancel.
 const EndsAtOnce = "it is cancelled at once; to end it behind its iteration, pause it and cancel it then"
 
-// As returns the status for who knows the loop by another id, and has another folder for it:
-// nothing in it names the files of the machine that it runs on.
+// As returns the status under another id and folder, for clients of another machine: nothing in it names files of the
+// machine that the loop runs on.
 func (l LoopStatus) As(loopID, folder string) LoopStatus {
 	l.LoopID, l.Folder, l.Worktree, l.StateFileURI, l.SessionFileURI = loopID, FileURI(folder), nil, "", ""
 	// it speaks of that machine's

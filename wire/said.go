@@ -24,9 +24,8 @@ const (
 	ClassError   = loop.ClassError
 )
 
-// Said is what a person is told with an update: finished words, in one line and
-// without markup, and what can be done about it, the safe offer first. An update
-// without a text is nothing to be told.
+// Said is the message of an update for people: one line without markup, and what can be done about it, the safe offer
+// first. Show nothing of an update without a text.
 type Said struct {
 	Text   string    `json:"text,omitempty"`
 	Class  Class     `json:"class,omitempty"`
@@ -51,8 +50,7 @@ func NearMissText(e loop.NearMiss) string {
 	return "not done yet: " + cmp.Or(Sentence(e.Why), fmt.Sprintf("found %q, expected %q", OneLine(e.Found), OneLine(e.Expected)))
 }
 
-// saidOfSession says who is at work as soon as that is known: agents come first,
-// and their models later.
+// saidOfSession names the agent once its model is known, which some agents tell later.
 func saidOfSession(e stream.SessionStart) Said {
 	if e.Model == "" {
 		return Said{}

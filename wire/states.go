@@ -131,7 +131,7 @@ func clock(at time.Time) string {
 	return at.Format("15:04")
 }
 
-// conditionOf is what is special about how a loop stands. A question has a deadline of its own, where its answer is no then.
+// conditionOf is the loop's condition. Its deadline is that of its questions, where one is denied then.
 func conditionOf(s loop.Status) loop.Condition {
 	p := s.Condition
 	p.Pause = sanitized(p.Pause)

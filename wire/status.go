@@ -138,7 +138,7 @@ type Ending struct {
 	Last       *Receipt  `json:"last,omitempty"`   // how the folder's last loop ended, of one that is over
 }
 
-// Talk is what becomes of words that a user types for a loop: they go into the command's argument, as Key.
+// Talk is a command for words that a user types: they go into its argument, as Key.
 type Talk struct {
 	Command
 	Key  string `json:"key"`

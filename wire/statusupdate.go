@@ -30,8 +30,8 @@ func StatusIn(update []byte) json.RawMessage {
 // MaxStatusUpdate bounds a StatusUpdate, in bytes of JSON.
 const MaxStatusUpdate = 128 << 10
 
-// StatusUpdateOf says how a loop stands. Where that is too much the details of questions
-// are cut first, then the last questions and what else there are lists of are left out.
+// StatusUpdateOf says how a loop stands, in at most MaxStatusUpdate bytes: it cuts the details of questions first, then it
+// leaves out the last questions and the other lists.
 func StatusUpdateOf(s loop.Status) StatusUpdate {
 	u := StatusUpdate{OnceStatus, StatusOf(s, true)}
 	for most := ask.MaxDetail / 4; u.isTooLong(); most /= 4 {

@@ -121,8 +121,7 @@ func (u ToolCallUpdate) Output() (text string) {
 	return text
 }
 
-// Omitted is what the content of an update leaves out of a tool's output. A line of the
-// content stands in its place.
+// Omitted is how much of a tool's output an update leaves out. A line of the content stands in its place.
 type Omitted struct {
 	Lines int `json:"lines"` // 0: it is in the middle of one
 	Bytes int `json:"bytes"`
@@ -321,7 +320,7 @@ type UserChunk struct {
 	Content       TextContent `json:"content"`
 }
 
-// Note is what no other update says.
+// Note is a remark that no other update has, such as that one was too long for a bus.
 type Note struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindNote
 	Label         string `json:"label"`         // its subject

@@ -101,8 +101,7 @@ func SuggestionText(s verify.Suggestion) string {
 	return text
 }
 
-// VerifiedBy says what a promise has to pass, each with the words of from behind it;
-// "" for nothing.
+// VerifiedBy lists the gates that a promise has to pass, each followed by the words of from; "" for none.
 func VerifiedBy(c verify.Check, from func(verify.Gate) string) string {
 	var parts []string
 	for _, g := range verify.Gates() {

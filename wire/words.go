@@ -17,7 +17,7 @@ import (
 // Sentence is a text that was written by the loop, in one line.
 func Sentence(text string) string { return strings.Join(strings.Fields(stream.Plain(text)), " ") }
 
-// Whole is a text in one line of which half would be of no use: a problem, or a command line.
+// Whole is a text in one line that is cut late, at 1000 characters: half a command line or problem is of no use.
 func Whole(text string) string { return stream.Line(text, 1000) }
 
 // These write what the editors and the terminal say in the same words.
@@ -80,8 +80,7 @@ func suspendedText(s loop.Status) string {
 	return fmt.Sprintf("suspended; fg in its terminal lets it go on, or kill -CONT %d", s.Suspended)
 }
 
-// toolText is what a tool does, and of a check also for how long to who has the time:
-// "verifying 12s: go test ./...".
+// toolText is what a tool does; where now is set, for how long a check has run: "verifying 12s: go test ./...".
 func toolText(t loop.ToolStatus, now time.Time) string {
 	if t.Call.ID != loop.CheckCallID || now.IsZero() || t.StartedAt.IsZero() {
 		return CallTitle(t.Call)
@@ -213,7 +212,7 @@ func LeftSentence(where string, reason loop.StopReason, iteration, limit int, pr
 	return sentence
 }
 
-// LeftRunningText names agents that live on although who drove their loop is gone, behind a text; "" for none.
+// LeftRunningText is before, and the agents that still run although the process of their loop is gone; "" for none.
 func LeftRunningText(before string, pids []int) string {
 	if len(pids) == 0 {
 		return ""

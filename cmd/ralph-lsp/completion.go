@@ -31,8 +31,7 @@ func offers(find func(cmd *cobra.Command, dir string, args []string, begun strin
 	}
 }
 
-// completeLoops offers the folder's loops by their ids, and those in worktrees that stood for
-// it by their branches, of which each has the last loop.
+// completeLoops offers the folder's loops by their ids, and the last loop of each of its worktrees by the branch.
 var completeLoops = offers(func(_ *cobra.Command, dir string, args []string, _ string) (names []cobra.Completion) {
 	if len(args) == 0 {
 		branches := map[string]bool{}

@@ -46,8 +46,8 @@ func (o *once) check(cmd *cobra.Command, needsStdin, detach bool) error {
 	return nil
 }
 
-// hold interrupts what runs when its holder is gone (in ends), or has said nothing for the
-// length of the lease. over is closed when it has ended.
+// hold interrupts the iteration when its holder is gone (in ends), or has said nothing for the length of the lease. over is
+// closed when the iteration has ended.
 func (o *once) hold(in io.Reader, interrupt func(), over <-chan struct{}) {
 	if !o.wanted {
 		return

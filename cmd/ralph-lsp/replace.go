@@ -71,8 +71,8 @@ func confirm(cmd *cobra.Command, question string) (yes, asked bool) {
 	return word == "y" || word == "yes", asked
 }
 
-// leaves is the answer of who wants nothing to begin. The end of the input, as of Ctrl-D,
-// is this one: Enter may stand for a yes, and who hangs up says none.
+// leaves is the answer that lets nothing begin. The end of the input (Ctrl-D) counts as this one, since Enter may stand for a
+// yes.
 const leaves = "q"
 
 // prompt asks a question at a terminal, and returns the answer in small letters.

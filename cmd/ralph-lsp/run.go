@@ -281,8 +281,8 @@ func (l *loopFlags) follow(cmd *cobra.Command, cfg setup.Config, files config.Fi
 	cfg.Once, l.shown.once = true, true
 	host := start.Host()
 	host.Attended = func() bool { return isAttended(cmd) }
-	// else who reads what is printed is a program that holds the loop: to look for it among all processes takes as long as
-	// an iteration
+	// with a lease, the program that holds the loop reads the output: to look for it among all processes would take as long
+	// as an iteration
 	if l.once.lease == 0 {
 		host.Printed = keeper.PrintedBy(os.Getpid())
 	} else {

@@ -7,7 +7,7 @@ import "slices"
 // most is how many different things of a kind are kept; more are only counted.
 const most = 20
 
-// Account is about a loop from its begin on, in whatever processes it ran.
+// Account lists what happened in a whole loop, in all processes that it ran in.
 type Account struct {
 	Failures   List `json:"failures,omitzero"`   // why iterations failed
 	Refused    List `json:"refused,omitzero"`    // the agents' refused actions

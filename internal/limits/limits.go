@@ -23,8 +23,8 @@ type Limits struct {
 	MaxUnknown    int           // runs in a row of unknown cost, where the cost is limited
 }
 
-// Given are those limits that a file, a flag or a user names, and the promise that ends the loop; nil says
-// nothing. Its form as JSON is that of messages and session files.
+// Given are the limits that a file, a flag or a user gives, and the promise that ends the loop; nil gives none. Its JSON is
+// that of messages and session files.
 type Given struct {
 	MaxIterations *int      `json:"maxIterations,omitempty"`
 	MaxCostUSD    *float64  `json:"maxCostUsd,omitempty"`

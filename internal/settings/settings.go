@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// Said is what somebody says: a start, an editor, the files, a loop that goes on. What is ""
-// or nil is left to whoever is asked next. Its form as JSON is that of a start's argument.
+// Said are the settings that a start, an editor, a file or a loop that goes on gives. An empty one is left to the next
+// source. Its JSON is that of a start's argument.
 type Said struct {
 	limits.Given
 	Plan        string           `json:"plan,omitempty"`         // a file of tasks, from the folder on

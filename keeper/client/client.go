@@ -46,7 +46,7 @@ type Connection struct {
 	Stands func(urgent bool)
 	Knows  func(ctx context.Context, paths []string) (verify.Diagnosis, error)
 
-	conn    io.ReadWriteCloser
+	hello   Hello       // with which it is let in again
 	process *os.Process // the keeper, once the loop has begun
 	log     *os.File    // the keeper's log, which has its crash
 	over    chan struct{}
@@ -57,7 +57,8 @@ type Connection struct {
 	told chan struct{} // holds one signal: something can be shown
 
 	mu      sync.Mutex
-	taken   *sync.Cond // something was taken of lines
+	conn    io.ReadWriteCloser // another one behind a cut
+	taken   *sync.Cond         // something was taken of lines
 	loopID  string
 	lines   journal.Backlog // that nobody has taken yet
 	behind  int64           // bytes that follow there
@@ -82,70 +83,6 @@ func newConnection(conn io.ReadWriteCloser, log *os.File) *Connection {
 	return c
 }
 
-// Begin passes a loop to the keeper, with a configuration that setup.Config.Encode has written. Its errors are those
-// of engine.Start, as text.
-func (c *Connection) Begin(config []byte, hello Hello) error {
-	return c.greet(Frame{Kind: Begin, Config: config, Hello: &hello})
-}
-
-// ErrOld says that the process that drives a loop takes in no windows.
-var ErrOld = errors.New("it is of a version that shows its loop to nobody else")
-
-// Dial connects with the process that drives a loop, on the loop's socket. The error is control.ErrNobody where
-// no process serves that, ErrOld, or loop.ErrNotRunning. prepare, which may be nil, gets it before it listens.
-func Dial(ctx context.Context, path string, hello Hello, prepare func(*Connection)) (*Connection, error) {
-	conn, err := control.Dial(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	c := newConnection(conn, nil)
-	if prepare != nil {
-		prepare(c)
-	}
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if err := c.greet(Frame{Kind: Connect, Hello: &hello}); err != nil {
-		return nil, errors.Join(err, ctx.Err())
-	}
-	return c, nil
-}
-
-// greet says hello, and begins to listen once the keeper has welcomed this window.
-func (c *Connection) greet(hello Frame) error {
-	hello.Hello.PID, hello.Hello.From = os.Getpid(), os.Getenv(caller.EnvLoopID)
-	if err := c.send(hello); err != nil {
-		return c.gone(err)
-	}
-	in := bufio.NewReaderSize(c.conn, 64<<10)
-	f, err := ReadFrame(in)
-	switch {
-	case err != nil:
-		return c.gone(err)
-	case f.Kind == Refused && f.Reply != nil:
-		c.Close()
-		return f.Reply.Err()
-	case f.Kind != Welcome || f.Status == nil:
-		c.Close()
-		return ErrOld
-	}
-	c.loopID, c.status, c.at = f.LoopID, *f.Status, time.Now()
-	c.lines.Add(nil, hello.Hello.Cursor, false)
-	c.owns = f.Owns
-	if c.process, err = os.FindProcess(f.PID); err != nil { // it is gone already
-		c.process = nil
-	}
-	go c.listen(in)
-	return nil
-}
-
-// gone is the error of a keeper that is gone before it has answered.
-func (c *Connection) gone(err error) error {
-	c.Close()
-	if said := c.Said(); said != "" {
-		return fmt.Errorf("%w: %s", ErrGone, said)
-	}
-	return fmt.Errorf("%w (%w)", ErrGone, err)
-}
-
 // Said is the beginning of what the keeper has printed: why it has crashed.
 func (c *Connection) Said() string {
 	if c.log == nil { // another window has begun the loop
@@ -166,16 +103,23 @@ func ReadFrame(in *bufio.Reader) (f Frame, err error) {
 	return f, err
 }
 
-// listen takes what the keeper says, until it is gone.
+// listen takes what the keeper says, to its end. A keeper that lives though the connection has ended is asked again.
 func (c *Connection) listen(in *bufio.Reader) {
 	defer close(c.over)
 	defer c.signal()
-	var block []byte
 	defer c.rest()
+	for cuts := 0; in != nil && !c.listens(in) && cuts < maxCuts; cuts++ {
+		in = c.again()
+	}
+}
+
+// listens takes what the keeper says on a connection, and tells whether that was all.
+func (c *Connection) listens(in *bufio.Reader) (isOver bool) {
+	var block []byte
 	for {
 		line, err := control.ReadLine(in, MaxFrame)
 		if err != nil {
-			return
+			return false
 		}
 		if bytes.HasPrefix(line, []byte(journal.LineHead)) {
 			block = append(append(block, line...), '\n')
@@ -192,7 +136,7 @@ func (c *Connection) listen(in *bufio.Reader) {
 		}
 		c.hear(f)
 		if f.Kind == Over {
-			return
+			return true
 		}
 	}
 }
@@ -418,6 +362,10 @@ func (c *Connection) End() (loop.End, error) {
 		!last.Status.EndedAt.Before(now.StartedAt) && !loop.IsLeftIn(now.Folder, c.loopID) {
 		return last, nil // it had no time to say it
 	}
+	if _, keeper, lives := c.lives(now.Folder); lives {
+		return loop.End{Reason: loop.StopInterrupted, Iterations: now.Iteration, Status: now},
+			fmt.Errorf("the connection with process %s, which drives the loop, has ended; ralph-lsp attach shows it again", keeper)
+	}
 	why := "it was killed"
 	if said := c.Said(); said != "" {
 		why = "it failed: " + said
@@ -444,9 +392,7 @@ func (c *Connection) Do(q loop.Request) (loop.Reply, error) {
 	n := c.n
 	c.replies[n] = answer
 	c.mu.Unlock()
-	if err := c.send(Frame{Kind: Do, N: n, Request: &q}); err != nil {
-		return loop.Reply{}, loop.ErrNotRunning
-	}
+	_ = c.send(Frame{Kind: Do, N: n, Request: &q}) // else the connection has ended, which says what comes of it
 	select {
 	case r := <-answer:
 		return r, r.Err()
@@ -469,14 +415,12 @@ func (c *Connection) Answer(id string, a ask.Answer) error {
 }
 
 func (c *Connection) send(f Frame) error {
-	data, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
 	c.sending.Lock()
 	defer c.sending.Unlock()
-	_, err = c.conn.Write(append(data, '\n'))
-	return err
+	c.mu.Lock()
+	conn := c.conn
+	c.mu.Unlock()
+	return write(conn, f)
 }
 
 // Force ends the keeper itself, which doesn't end its loop. Programs that it has started end with it.
@@ -491,6 +435,7 @@ func (c *Connection) Close() {
 	c.mu.Lock()
 	c.closed = true
 	c.taken.Signal()
+	conn := c.conn
 	c.mu.Unlock()
-	c.conn.Close()
+	conn.Close()
 }

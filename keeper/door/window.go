@@ -226,6 +226,9 @@ func (w *Window) tell(log *journal.Log, status func() loop.Status) {
 	defer look.Stop()
 	for {
 		isOver, err := t.tell()
+		if err != nil { // a window that is there would hear nothing more, and not know it
+			w.Close()
+		}
 		if err != nil || isOver {
 			return
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Cost is what the runs of a hat have cost, where hats hand over. Records and clients have it as it is.
+// Cost is the cost of all runs of a hat, where hats hand over.
 type Cost struct {
 	Hat        string      `json:"hat"`
 	Runs       int         `json:"runs,omitempty"`      // that ended well

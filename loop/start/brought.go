@@ -30,8 +30,8 @@ func checkBrought(cfg setup.Config, files config.Files) error {
 	return files.CheckAgents(all)
 }
 
-// BroughtTo is what a user is asked about in a folder besides its settings: what it has for all known agents, those
-// that it brings itself, and the checks of the plan that the settings name.
+// BroughtTo lists what a user has to trust in a folder besides its settings: files that known agents obey, the folder's own
+// agents, and the checks of the plan that the settings name.
 func BroughtTo(s config.Settings) (all []config.Planted) {
 	folder := s.Files.Folder
 	for _, name := range backends.Names() {

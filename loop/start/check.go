@@ -17,7 +17,7 @@ type Check struct {
 	Off    bool   // nothing is verified, whatever the files say
 }
 
-// over is the check in force where below is that of the files, or of a loop that goes on.
+// over returns the check in force: c, and what c doesn't say from below, the check of the files or of a loop that goes on.
 func (c Check) over(below verify.Check) (verify.Check, error) {
 	said := below
 	said.Command = nil
@@ -39,7 +39,7 @@ func (c Check) over(below verify.Check) (verify.Check, error) {
 	return said, said.Validate()
 }
 
-// GateSource is the name in Sources of what a promise has to pass.
+// GateSource is the name of a gate in Sources.
 func GateSource(g verify.Gate) string {
 	if g == verify.CommandGate {
 		return "verify"

@@ -1,7 +1,4 @@
-// Package start is what a loop is asked to do, in the words of its user: the
-// flags of the command line, and the same flags in the text that an editor's
-// command sends. It starts nothing.
-//
-// Flags, the text of an editor's command, settings and hats become a setup.Config here, and the
-// worktree where one is wanted (tree.go). The terminal and the editors share it.
+// Package start makes a setup.Config of what a user asks for: the flags of the command line or the same flags in the text of
+// an editor's command, settings and hats. It makes the worktree where one is wanted (tree.go), and starts no loop. The
+// terminal and the editors share it.
 package start

@@ -225,7 +225,7 @@ func (flag Flag) addSetting(f *pflag.FlagSet, to *settings.Said, now *limits.Lim
 // isIn says whether a start says what the flag does.
 func (flag Flag) isIn(o Options) bool { return !reflect.ValueOf(flag.at(&o)).Elem().IsZero() }
 
-// copy takes what another start says, where this one doesn't, and of what adds up both.
+// copy sets the flag in to from another start, unless to has it. Values of a flag that adds up are joined.
 func (flag Flag) copy(to *Options, from Options) {
 	if own, adds := flag.at(to).(*[]string); adds {
 		*own = slices.Concat(*flag.at(&from).(*[]string), *own)

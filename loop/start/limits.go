@@ -22,8 +22,8 @@ func addLimits(f *pflag.FlagSet, to *settings.Said, now *loop.Limits) {
 	}
 }
 
-// LimitsIn are those among a command line's flags that are written as --max-iterations=5;
-// others, and what can't be read, say nothing.
+// LimitsIn returns the limits among a command line's flags that are written as --max-iterations=5. It ignores others, and
+// values that it can't read.
 func LimitsIn(flags []string) loop.Patch {
 	var o Options
 	own := newFlagSet()
@@ -43,9 +43,9 @@ func FlagsOf(p loop.Patch) []string { return settings.Said{Given: p.Given}.Flags
 //	--max-iterations 80 --completion-promise "ALL DONE"
 //	+10
 //
-// +10 adds to what there is. Commas may stand between values: "80, $7, 2h". A value alone is one of the limit that the loop has
-// reached; of a loop that has reached none, what is written as dollars (also
-// 0.5 and 0,5) or as a time is one of the cost or the time, and any other of the iterations.
+// +10 adds to the present value. Commas may stand between values: "80, $7, 2h". A value alone is for the limit that the loop
+// has reached. If it has reached none, dollars (also 0.5 and 0,5) are for the cost, a time is for the time, and any other
+// number is for the iterations.
 func ParseChange(text string, now loop.Limits, reached limits.Name) (loop.Patch, error) {
 	var said settings.Said
 	flags := newFlagSet()

@@ -9,9 +9,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
-// tighten makes the limits of a state file no looser than the user's, but for
-// what the start says, and tells what was not taken. A loop that the user
-// started here keeps its limits; any other may be a stranger's.
+// tighten makes the limits of a state file no looser than the user's, except those that the start gives, and warns of each
+// that it didn't take. A loop that the user started here keeps its limits; any other may be a stranger's.
 func (r Resolver) tighten(cfg *setup.Config, found Found) {
 	if r.Settings.Files.KnowsLoop(found.LoopID) {
 		return
@@ -25,8 +24,8 @@ func (r Resolver) tighten(cfg *setup.Config, found Found) {
 	}
 }
 
-// loosened goes through the limits that a state file would loosen, and of which the start says nothing. What the file
-// doesn't say is base. It returns what hold makes of the words that tell that a limit isn't taken.
+// loosened calls hold for each limit that a state file would loosen and that the start doesn't give, and joins what hold
+// returns. base has the limits that the file doesn't give.
 func (r Resolver) loosened(file limits.Given, base, own limits.Limits, hold func(l limits.Limit, text string) string) string {
 	var held []string
 	said := file.Over(base)

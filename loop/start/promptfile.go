@@ -46,9 +46,8 @@ func CheckTemplate(prompt string) error {
 	return nil
 }
 
-// PromptText is the text that a prompt file holds, whatever an editor saved it as: UTF-8, or
-// UTF-16 with its mark. What is neither is refused with its place, as the agent would get
-// something else than its user wrote.
+// PromptText is the text of a prompt file in UTF-8, or in UTF-16 with its mark. The error for any other file names the first
+// bad place: the agent would get another text than its user wrote.
 func PromptText(name string, data []byte) (string, error) {
 	switch text := string(data); {
 	case strings.HasPrefix(text, "\xFF\xFE"):

@@ -117,8 +117,8 @@ func (r Resolver) resolve(ctx context.Context) (setup.Config, Sources, error) {
 	return cfg, sources, doubt
 }
 
-// cast is who does the loop's work. own are the user's arguments for its agent. doubt says what of a state file has to be
-// trusted first.
+// cast returns the agents that do the loop's work. own are the user's arguments for its agent. doubt names what of a state
+// file the user has to trust first.
 func (r Resolver) cast(ctx context.Context, own []string) (c cast, doubt, err error) {
 	if r.Was != nil {
 		if c, doubt, err = r.filesAgain(ctx, *r.Was); err == nil && c.from == "" {
@@ -169,7 +169,7 @@ func (e *NoModelError) Error() string {
 	return e.Backend + " can't be told its model but by its own arguments"
 }
 
-// hostsNone is what pi calls the model of a session that has none, as nobody is logged in.
+// hostsNone is pi's name for the model of a session without one, when nobody is logged in.
 const hostsNone = "unknown/unknown"
 
 // HostError says that a loop would have the model of the session that it is started in, which has none.
@@ -221,8 +221,8 @@ func othersFile(folder string) []string {
 		"%[1]s makes one of it", theirs, config.Name)}
 }
 
-// say sets what is said of the loop, and tells the sources of a loop that begins. One that goes on has the limits and the
-// promise of its state file, but for what the start changes.
+// say sets the loop's settings, and returns the sources of a loop that begins. A loop that goes on has the limits and the
+// promise of its state file, with the start's changes.
 func (r Resolver) say(cfg *setup.Config) (sources Sources) {
 	cfg.Said = r.Start.Said.Or(r.Editor.Said).Or(r.Settings.Said)
 	bounds := cfg.Said.Given

@@ -34,8 +34,8 @@ func FoundIn(folder string) (Found, error) {
 	return Found{file, s}, err
 }
 
-// takeUp has the configuration go on with the loop that was, as far as its state file may say what it is. What verified its
-// work at its start does so again, whatever the files say by now.
+// takeUp makes cfg go on with the loop that was. Its state file counts as far as it may, and its check is the one of its start,
+// even if the files have another one by now.
 func (r *Resolver) takeUp(cfg *setup.Config) {
 	was, files := r.Was, r.Settings.Files
 	cfg.Continue, cfg.Stranger, cfg.Change = true, !files.HasStarted(was.LoopID), r.Start.Patch()
@@ -46,8 +46,8 @@ func (r *Resolver) takeUp(cfg *setup.Config) {
 	}
 }
 
-// agentAgain is the cast of a loop that goes on and whose work no files do: the agent or the hat that the
-// start names, else those of the state file. doubt says what of it has to be trusted first.
+// agentAgain returns the agent of a loop that goes on without agents of files: the one or the hat that the start names, else
+// that of the state file. doubt names what of the state file the user has to trust first.
 func (r Resolver) agentAgain(ctx context.Context, found Found) (c cast, doubt, err error) {
 	named := r.Start.Agent
 	fromFile := named.Name == "" && named.Hat == ""
@@ -106,9 +106,9 @@ func without(list, other []string) (gone []string) {
 	return gone
 }
 
-// filesAgain is the cast of a loop that goes on and whose work agents of files do: those that the start names, else
-// those of the state file, else those of the files' steps; the zero value for another loop. All of them
-// are read and have to be trusted anew. doubt says what of the state file has to be trusted first.
+// filesAgain returns the agents of files of a loop that goes on: those that the start names, else those of the state file,
+// else those of the steps in ralph.toml; the zero value for a loop without. All are read anew and need trust again. doubt
+// names what of the state file the user has to trust first.
 func (r Resolver) filesAgain(ctx context.Context, found Found) (c cast, doubt, err error) {
 	named := &r.Start.Agent
 	isFiles := r.Start.Steps == nil && named.Hat == "" && found.Agents != ""

@@ -17,8 +17,8 @@ import (
 // maxInstructions bounds what a hat's file may tell an agent, in bytes.
 const maxInstructions = 64 << 10
 
-// base returns the agent of a loop, which hats wear that name none. Where nobody names
-// one and each hat has its own, it is that of the first hat.
+// base returns the loop's own agent, which runs hats that name none. If nobody names one and each hat has its own, it is the
+// first hat's.
 func (r Resolver) base(ctx context.Context) (chosen, error) {
 	own, named := r.Settings.Hats, r.Start.Over(r.Editor).Agent
 	if ring := r.Settings.HatSet(); ring.Emits() && named.Name == "" && named.Hat == "" && r.Settings.Backend == config.Auto &&
@@ -32,7 +32,7 @@ func (r Resolver) base(ctx context.Context) (chosen, error) {
 	return r.catalog().choose(ctx, r.Start.Agent, r.Editor.Agent)
 }
 
-// seat is who does a part of a loop's work, whoever has named it: a hat, or an agent of a file.
+// seat is a hat or an agent of a file that does a part of the loop's work.
 type seat struct {
 	hats.Hat
 	chosen              // what runs it
@@ -40,8 +40,7 @@ type seat struct {
 	task   string
 }
 
-// role is what becomes of a seat. own are the user's arguments, which are for agents of the base's
-// backend: others have other arguments.
+// role makes a setup.Role of a seat. own are the user's arguments: they count only for agents of the base's backend.
 func (r Resolver) role(s seat, base chosen, own []string) (setup.Role, error) {
 	isBases := s.backend.Name == base.backend.Name
 	if !isBases {

@@ -170,7 +170,7 @@ func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c 
 	return c, nil
 }
 
-// fileSeat finds an agent, and what it runs on: what the start names, else what its file is for.
+// fileSeat finds an agent of a file. It runs on the backend that the start names, else on the one that its file is for.
 func (r Resolver) fileSeat(ctx context.Context, set agents.Set, said config.StepAgent, from config.Source, c *cast) (s seat, err error) {
 	named := r.Start.Agent
 	a, hidden, err := set.Find(said.Agent, named.Name)
@@ -247,8 +247,8 @@ func fileIn(folder string, a agents.Agent) string {
 	return a.File
 }
 
-// enlist puts the cast into a loop's configuration. The error is that of files that the user has
-// to trust first; the configuration is whole all the same.
+// enlist puts the agents into a loop's configuration. The error names files that the user has to trust first; the
+// configuration is whole all the same.
 func (r Resolver) enlist(ctx context.Context, c cast, cfg *setup.Config) error {
 	cfg.Backend, cfg.Hat, cfg.Args = c.base.backend, c.base.hat, c.args
 	cfg.Roles.Steps, cfg.Roles.Hats, cfg.Roles.Agents = c.steps, c.roles, c.shown

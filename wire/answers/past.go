@@ -23,8 +23,7 @@ type HistoryResult struct {
 	Loops []PastLoop `json:"loops"`
 }
 
-// PastLoop is a loop that ended. What isn't known of one that was never ended
-// is left out.
+// PastLoop is a loop that ended, or was interrupted: then it lacks what only an end tells.
 type PastLoop struct {
 	LoopID         string          `json:"loopId"`
 	Title          string          `json:"title"` // of the prompt, one line

@@ -1,0 +1,240 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
+)
+
+// The test binary is a keeper, too, as the program is.
+func TestMain(m *testing.M) {
+	if client.IsKeeper(os.Args) {
+		Main()
+		return
+	}
+	testhome.Main(m, "NO_ROLE", nil)
+}
+
+// talks is an agent that says a message each 20 ms until there is a file "enough" in its folder.
+const talks = `cat >/dev/null; n=0
+until [ -e enough ]; do n=$((n+1))
+echo '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"'$$-$n'"}],"stopReason":"toolUse"}}'
+sleep 0.02; done
+echo '{"type":"agent_settled"}'
+`
+
+// talking is the configuration of a loop whose agent talks.
+func talking(t *testing.T) setup.Config {
+	cfg := echoes(t)
+	cfg.Backend.Command, cfg.Backend.Args = "/bin/sh", []string{"-c", talks}
+	cfg.Limits.MaxIterations = 1000
+	return cfg
+}
+
+// starts starts a keeper that drives a loop, whose first window it returns.
+func starts(t *testing.T, cfg setup.Config, hello client.Hello) *follower {
+	t.Helper()
+	c, err := client.Spawn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := cfg.Encode()
+	if err == nil {
+		err = c.Begin(data, hello)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := caller.EnvLoopID + "=" + c.LoopID()
+	t.Cleanup(func() { proctest.Kill(t, mark) })
+	return follow(c)
+}
+
+// follower is a window that notes what it is told.
+type follower struct {
+	*client.Connection
+	mu    sync.Mutex
+	heard []string
+	done  chan struct{}
+}
+
+func follow(c *client.Connection) *follower {
+	f := &follower{Connection: c, done: make(chan struct{})}
+	go func() {
+		defer close(f.done)
+		for isOver := false; !isOver; {
+			select {
+			case <-c.News():
+			case <-c.Over():
+				isOver = true
+			}
+			page, _ := c.Next(true)
+			f.mu.Lock()
+			f.heard = append(f.heard, written(page.Items)...)
+			f.mu.Unlock()
+		}
+	}()
+	return f
+}
+
+// written are updates as a journal has them.
+func written(items []journal.Item) (lines []string) {
+	for _, it := range items {
+		lines = append(lines, string(it.JSON))
+	}
+	return lines
+}
+
+// awaits waits until the window was told something.
+func (f *follower) awaits(t *testing.T, text string) {
+	t.Helper()
+	proctest.Until(t, text, func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		isTold := strings.Contains(strings.Join(f.heard, "\n"), text)
+		if _, isOver := f.Waits(); isOver && !isTold {
+			t.Fatalf("the window isn't told %q any more", text)
+		}
+		return isTold
+	})
+}
+
+// story is what the journal of a loop has.
+func story(t *testing.T, loopID string) (lines []string) {
+	t.Helper()
+	r, err := journal.Open(loopID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page, err := range journal.Pages(context.Background(), r, "", journal.Options{Thinking: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, written(page.Items)...)
+	}
+	return lines
+}
+
+// between is what is between a window and a keeper.
+type between struct {
+	path string // on which a window connects
+	mu   sync.Mutex
+	all  []net.Conn
+}
+
+// lay lays one to the keeper of a folder's loop.
+func lay(t *testing.T, folder string) *between {
+	t.Helper()
+	b := &between{path: filepath.Join(t.TempDir(), "s")}
+	l, err := net.Listen("unix", b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			theirs, err := l.Accept()
+			if err != nil {
+				return
+			}
+			owner, _, _ := loop.OwnerIn(folder)
+			ours, err := net.Dial("unix", owner.Control)
+			if err != nil {
+				theirs.Close()
+				continue
+			}
+			b.mu.Lock()
+			b.all = append(b.all, theirs, ours)
+			b.mu.Unlock()
+			go io.Copy(theirs, ours)
+			go io.Copy(ours, theirs)
+		}
+	}()
+	return b
+}
+
+func (b *between) cut() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, conn := range b.all {
+		conn.Close()
+	}
+	b.all = nil
+}
+
+// dial makes a window of the loop.
+func (b *between) dial(t *testing.T, hello client.Hello) *follower {
+	t.Helper()
+	c, err := client.Dial(t.Context(), b.path, hello, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return follow(c)
+}
+
+// A connection that is cut while the keeper lives is made again: its window is told each event once, in order, can ask for
+// something, and hears the end. Where nobody is let in, it doesn't say that the keeper was killed.
+func TestAConnectionIsCut(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	for name, isLetIn := range map[string]bool{"let in again": true, "nobody is let in": false} {
+		t.Run(name, func(t *testing.T) {
+			cfg := talking(t)
+			own := starts(t, cfg, client.Hello{Owns: true})
+			own.awaits(t, "-3\"")
+			b := lay(t, cfg.Folder)
+			w := b.dial(t, client.Hello{})
+			w.awaits(t, "-5\"")
+			owner, _, _ := loop.OwnerIn(cfg.Folder)
+			if !isLetIn {
+				if err := os.Rename(owner.Control, owner.Control+".away"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.cut()
+			if !isLetIn {
+				<-w.Over()
+				want := fmt.Sprintf("the connection with process %s, which drives the loop, has ended", owner.Words())
+				if _, err := w.End(); err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("it says %v", err)
+				}
+				own.Close()
+				return
+			}
+			if _, err := w.Do(loop.Request{Do: loop.DoPause}); err != nil && !strings.Contains(err.Error(), "cut") {
+				t.Error(err)
+			}
+			w.awaits(t, "-20\"")
+			if _, err := w.Do(loop.Request{Do: loop.DoInterrupt}); err != nil {
+				t.Error(err)
+			}
+			<-w.done
+			if end, err := w.End(); err != nil || end.Reason != loop.StopInterrupted {
+				t.Errorf("%+v, %v", end.Reason, err)
+			}
+			<-own.done
+			want := story(t, w.LoopID())
+			for i, each := range []*follower{own, w} {
+				if diff := cmp.Diff(want, each.heard); diff != "" {
+					t.Errorf("window %d is told otherwise than the journal:\n%s", i, diff)
+				}
+			}
+		})
+	}
+}
