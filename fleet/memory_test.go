@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 )
 
-// memory is a bus in memory. Leases are over when a test says so.
+// memory is a bus in memory. Leases are over when a test says so, but with leases.
 type memory struct {
 	mu       sync.Mutex
 	loops    map[string][]byte
@@ -36,6 +36,7 @@ type memory struct {
 	deaf     int               // watches that it refuses
 	ahead    time.Duration     // of all clocks but its own
 	lies     map[string]Record // that it says, whatever stands there
+	leases   bool              // are over by the clock, which is that of a bubble
 }
 
 func newMemory() *memory {
@@ -130,7 +131,7 @@ func (m *memory) all(t *testing.T) []Record {
 	return all
 }
 
-func (m *memory) Watch(_ context.Context, id string) (<-chan Record, error) {
+func (m *memory) Watch(ctx context.Context, id string) (<-chan Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.deaf > 0 {
@@ -139,6 +140,11 @@ func (m *memory) Watch(_ context.Context, id string) (<-chan Record, error) {
 	}
 	to := make(chan Record, 100)
 	m.watchers[to] = id
+	context.AfterFunc(ctx, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.watchers, to)
+	})
 	var now Record
 	if data := m.loops[id]; data != nil && Decode(data, &now) == nil {
 		to <- now
@@ -171,7 +177,7 @@ func (m *memory) Enqueue(_ context.Context, r Record) error {
 	defer m.mu.Unlock()
 	if !m.queued[r.ID] {
 		m.queued[r.ID] = true
-		m.queue <- &memoryTicket{m, r.ID}
+		m.queue <- &memoryTicket{bus: m, id: r.ID}
 	}
 	return nil
 }
@@ -181,9 +187,13 @@ func (m *memory) Take(ctx context.Context, takes func(Lane) bool) (Ticket, error
 		select {
 		case t := <-m.queue:
 			if r, _, _ := m.Get(ctx, t.id); takes == nil || takes(LaneOf(r)) {
+				if m.leases {
+					t = &memoryTicket{bus: m, id: t.id}
+					t.lease = time.AfterFunc(ledger.DefaultLease, func() { m.queue <- t })
+				}
 				return t, nil
 			}
-			t.Later(ctx, time.Second)
+			(&memoryTicket{bus: m, id: t.id}).Later(ctx, time.Minute)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -275,15 +285,29 @@ func (m *memory) Listen(_ context.Context, id string, answer func([]byte) []byte
 }
 
 type memoryTicket struct {
-	bus *memory
-	id  string
+	bus   *memory
+	id    string
+	lease *time.Timer // nil: it lasts
 }
 
-func (t *memoryTicket) ID() string                                 { return t.id }
-func (t *memoryTicket) Renew(context.Context, time.Duration) error { return nil }
+func (t *memoryTicket) ID() string { return t.id }
+
+func (t *memoryTicket) Renew(_ context.Context, lease time.Duration) error {
+	if t.lease != nil && t.lease.Stop() { // or another one has it
+		t.lease.Reset(lease)
+	}
+	return nil
+}
 
 func (t *memoryTicket) Later(_ context.Context, in time.Duration) error {
-	time.AfterFunc(min(in, 10*time.Millisecond), func() { t.bus.queue <- t }) // as if time had passed
+	if t.lease == nil {
+		if !t.bus.leases {
+			in = min(in, 10*time.Millisecond) // as if time had passed
+		}
+		time.AfterFunc(in, func() { t.bus.queue <- t })
+	} else if t.lease.Stop() {
+		t.lease.Reset(in)
+	}
 	return nil
 }
 
@@ -295,6 +319,9 @@ func (t *memoryTicket) Lane() string {
 func (t *memoryTicket) Move(ctx context.Context, _ Record) error { return t.Later(ctx, time.Second) }
 
 func (t *memoryTicket) Done(context.Context) error {
+	if t.lease != nil && !t.lease.Stop() {
+		return nil
+	}
 	t.bus.mu.Lock()
 	defer t.bus.mu.Unlock()
 	t.bus.queued[t.id] = false

@@ -174,8 +174,10 @@ func (r *Record) Fail(attempt int, why string, now time.Time) error {
 // capped ends a loop whose cost cap is used up with what its iterations don't know: attempts that don't count, and what
 // its state has forgotten.
 func (r *Record) capped(now time.Time) bool {
-	r.lose()
-	if limit := r.Limits().MaxCostUSD; limit <= 0 || r.LostUSD+r.Forgotten == 0 || ledger.Cents(r.Cost()) < ledger.Cents(limit) {
+	if r.lose(); r.LostUSD+r.Forgotten == 0 {
+		return false
+	}
+	if limit := r.Limits().MaxCostUSD; limit <= 0 || ledger.Cents(r.Cost()) < ledger.Cents(limit) {
 		return false
 	}
 	r.Phase, r.StopReason, r.Text, r.UpdatedAt = Ended, string(loop.StopMaxCost), loop.StopMaxCost.Ending().String(), now

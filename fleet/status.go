@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -78,7 +79,7 @@ func (r Record) known(folder string, now time.Time) wire.LoopStatus {
 func (r Record) status(folder string, now time.Time) loop.Status {
 	bounds := r.Bounds()
 	s := loop.Status{
-		LoopID: r.ID, Folder: folder, State: r.state(now), Iteration: r.Iterations, Limits: r.Limits(),
+		LoopID: r.ID, Folder: folder, State: r.state(now), Iteration: r.Iterations, Limits: bounds.Given.Over(limits.Default()),
 		Title: r.Name, Times: loop.Times{StartedAt: r.At}, Ended: loop.Ended{StopReason: loop.StopReason(r.StopReason)},
 		Usage: loop.Usage{UnknownCosts: map[bool]int{true: -1}[r.CostOpen]},
 	}

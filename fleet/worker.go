@@ -52,6 +52,7 @@ type Worker struct {
 	ledger    sync.Mutex // held by the slot that changes the bus's ledger
 	queues    queues
 	lanes     lanes
+	iteration func(context.Context, *attempt) (o Outcome, limited bool, err error) // nil: iterate; tests have others
 
 	trouble sync.Mutex // held for the two below
 	failed  int        // attempts in a row, here
@@ -290,7 +291,11 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	held, lose := context.WithCancelCause(context.WithValue(ctx, attemptedKey{}, told))
 	defer lose(nil)
 	go w.hold(held, a, lose)
-	o, limited, tried := w.iterate(held, a)
+	iterate := w.iterate
+	if w.iteration != nil {
+		iterate = w.iteration
+	}
+	o, limited, tried := iterate(held, a)
 	var r Record
 	spent := 0.0
 	defer func() {

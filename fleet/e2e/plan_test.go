@@ -26,9 +26,10 @@ func TestAPlanGoesOnWithAnotherWorker(t *testing.T) {
 	first := w.worker("first", 1, w.addr, short)
 	w.must(submit...)
 	w.until("task 3", w.hasDone("hung one 3"))
-	if s := w.status()["one"]; s.Tasks == nil || s.Tasks.Done != 2 || s.Tasks.Total != 4 || s.Tasks.Now != "Count to three" || !strings.Contains(s.Text, "2/4 tasks") {
-		t.Errorf("in the middle it stands as %+v, %+v", s, s.Tasks)
-	}
+	w.until("that the status says so", func() bool {
+		s := w.status()["one"]
+		return s.Tasks != nil && s.Tasks.Done == 2 && s.Tasks.Total == 4 && s.Tasks.Now == "Count to three" && strings.Contains(s.Text, "2/4 tasks")
+	})
 	kill(t, first)
 	w.must("pause", "one") // until its lease is over and it is nobody's: what its record knows is shown
 	w.worker("second", 1, w.addr, short)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -45,6 +46,7 @@ type world struct {
 
 	view *view
 
+	from  string        // the folder with the programs that are started; "" is those under test
 	lease time.Duration // that the bus was told
 	flags []string      // with which workers and users reach the bus
 	env   []string      // of all that is started
@@ -98,7 +100,7 @@ func (w *world) git(args ...string) string {
 // start starts ralph-fleet; what it says goes to a file, and to the test's log at the end.
 func (w *world) start(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
-	cmd := exec.Command(filepath.Join(programs, "ralph-fleet"), args...)
+	cmd := exec.Command(filepath.Join(cmp.Or(w.from, programs), "ralph-fleet"), args...)
 	cmd.Env = append(os.Environ(), w.mark, "PATH="+filepath.Join(w.dir, "bin")+":"+os.Getenv("PATH"), roleEnv+"=agent", logEnv+"="+w.log, "RALPH_TEST_KEY=sk-very-secret", "RALPH_TOKEN="+token)
 	cmd.Env = append(cmd.Env, w.env...)
 	said, err := os.OpenFile(filepath.Join(w.dir, name+".said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -181,6 +183,9 @@ func (w *world) status() (all map[string]seen) {
 	w.t.Helper()
 	all = map[string]seen{}
 	records, shown, err := w.look(context.Background())
+	if err != nil { // by a connection that was lost meanwhile
+		records, shown, err = w.look(context.Background())
+	}
 	if err != nil {
 		return all // the bus may be away
 	}
@@ -269,7 +274,7 @@ func (w *world) counted(name string, runs int) {
 	}
 }
 
-func kill(t *testing.T, cmd *exec.Cmd) {
+func kill(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -80,8 +80,8 @@ func TestWhatIsLostIsMadeAnew(t *testing.T) {
 func TestABusThatComesBackEmpty(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	dir := t.TempDir()
-	first, err := Serve(ServeOptions{Dir: filepath.Join(dir, "1"), Listen: "127.0.0.1:0"})
+	dir, port := t.TempDir(), free(t)
+	first, err := Serve(ServeOptions{Dir: filepath.Join(dir, "1"), Listen: port})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,6 @@ func TestABusThatComesBackEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	port := first.server.Addr().String()
 	first.Close()
 	second, err := Serve(ServeOptions{Dir: filepath.Join(dir, "2"), Listen: port})
 	if err != nil {
