@@ -5,24 +5,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clipperhouse/displaywidth"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// terminalWidth measures strings that may hold colour codes.
-var terminalWidth = displaywidth.Options{ControlSequences: true}
-
-// Cells is the number of terminal cells that s takes.
-func Cells(s string) int { return terminalWidth.String(s) }
+// Cells is the number of terminal cells that s takes. It may hold colour codes.
+func Cells(s string) int { return ansi.StringWidth(s) }
 
 // Fit cuts s to at most width cells, with an ellipsis where it was longer.
 func Fit(s string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	return terminalWidth.TruncateString(s, width, ellipsis())
+	return ansi.Truncate(s, width, ellipsis())
 }
 
 // Wrapped breaks a line between its words so that none of the parts is wider than width,

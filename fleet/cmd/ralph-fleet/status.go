@@ -14,7 +14,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
@@ -168,7 +167,7 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	table.Flush() // a buffer takes all
 	for row := range strings.Lines(text.String()) {
 		if row = strings.TrimSuffix(row, "\n"); width > 0 {
-			row = displaywidth.TruncateString(row, width, "…")
+			row = terminal.Fit(row, width)
 		}
 		if _, err := fmt.Fprintln(w, row); err != nil {
 			return err
