@@ -35,7 +35,7 @@ func (q *questions) decisionFor(err error, cfg setup.Config) func(context.Contex
 			if chosen != session.ActionCancelAndStart {
 				return nil, err
 			}
-			return q.launcher.launchInstead(cfg, func() error { return q.launcher.clear(ctx, cfg.Folder, running.Owner.LoopID) })
+			return q.launcher.launchInstead(ctx, cfg, running.Owner.LoopID, wire.WhenNow)
 		}
 	}
 	if errors.As(err, &interrupted) {
@@ -45,7 +45,7 @@ func (q *questions) decisionFor(err error, cfg setup.Config) func(context.Contex
 			case session.ActionContinue:
 				return q.starter.takeUp(ctx, loop.Status{Folder: cfg.Folder}, wire.ResumeParams{})
 			case session.ActionDiscardAndStart:
-				return q.launcher.launchInstead(cfg, func() error { return loop.DiscardFolder(cfg.Folder, interrupted.State.LoopID) })
+				return q.launcher.launchInstead(ctx, cfg, interrupted.State.LoopID, wire.WhenLeft)
 			}
 			return nil, err
 		}

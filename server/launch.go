@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
@@ -27,7 +26,7 @@ import (
 // begins, and of those that it meets.
 type launcher struct {
 	*session.Session
-	service     *service.Service
+	loops       service.Commands
 	workspace   *folders.Workspace
 	questions   *questions
 	permissions *permission.Requests
@@ -216,30 +215,21 @@ func (l *launcher) close() {
 
 // launchInstead ends the loop that the user was asked about, and starts another. Another loop that is there by now is
 // left alone, so the start may be refused.
-func (l *launcher) launchInstead(cfg setup.Config, end func() error) (*folders.Managed, error) {
+func (l *launcher) launchInstead(ctx context.Context, cfg setup.Config, loopID, when string) (*folders.Managed, error) {
 	if _, _, err := service.CheckStart(cfg); err != nil { // the answer may have taken long
 		return nil, err
 	}
-	if err := end(); err != nil && !errors.Is(err, loop.ErrNotRunning) {
+	if err := l.clear(ctx, cfg.Folder, loopID, when); err != nil {
 		return nil, err
 	}
 	return l.launch(cfg)
 }
 
 // clear ends the loop with an id in a folder, "" for any, in any process, and discards one that nobody drives.
-func (l *launcher) clear(ctx context.Context, path, loopID string) error {
-	if running := l.workspace.RunningAt(path); running != nil {
-		if loopID == "" || running.ID() == loopID {
-			return running.Cancel()
-		}
-		return nil
-	}
-	if now, _ := loop.FolderStatus(path); now.Owner != nil && now.Owner.PID != os.Getpid() {
+func (l *launcher) clear(ctx context.Context, path, loopID, when string) error {
+	if now, _ := loop.FolderStatus(path); now.Owner != nil && l.workspace.RunningAt(path) == nil {
 		turns.Of(ctx).End() // another process may take long
 	}
-	_, err := l.service.Cancel(ctx, path, loopID)
-	if errors.Is(err, loop.ErrNotRunning) {
-		return nil
-	}
+	_, err := l.loops.Cancel(ctx, wire.CancelParams{LoopParams: wire.LoopParams{LoopID: loopID, Folder: wire.FileURI(path)}, When: when})
 	return err
 }

@@ -88,7 +88,7 @@ func (s *starter) begin(ctx context.Context, prepared *service.Prepared, replace
 	case prepared.InTree():
 		return s.beginInTree(ctx, prepared)
 	case replace:
-		if err := s.launcher.clear(ctx, cfg.Folder, ""); err != nil {
+		if err := s.launcher.clear(ctx, cfg.Folder, "", wire.WhenNow); err != nil {
 			return nil, err
 		}
 	}

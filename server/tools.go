@@ -19,13 +19,11 @@ func (m *manager) tool(ctx context.Context, p answers.ToolParams) (any, error) {
 		folders = append(folders[:i:i], path)
 	}
 	tools := service.Tools{
+		Commands: m.controls.Commands,
+		Preview:  m.starter.preview,
 		Loops: func(ctx context.Context) ([]wire.LoopStatus, error) {
 			listed, err := m.controls.listed(ctx, wire.FolderParams{})
 			return listed.Loops, err
-		},
-		Preview: m.starter.preview,
-		Changes: func(ctx context.Context, p wire.LoopParams) (answers.ChangesResult, error) {
-			return m.reviewer.changes(ctx, wire.ChangesParams{LoopParams: p})
 		},
 	}
 	return tools.Call(ctx, p, folders)

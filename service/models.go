@@ -25,21 +25,14 @@ func (m *Models) Call(ctx context.Context, p answers.ToolParams) (answers.ToolRe
 		folders = append(folders, path)
 	}
 	tools := Tools{
-		Loops: func(context.Context) ([]wire.LoopStatus, error) { return m.loopsIn(folders), nil },
+		Commands: m.commands(),
+		Loops:    func(context.Context) ([]wire.LoopStatus, error) { return m.loopsIn(folders), nil },
 		Preview: func(ctx context.Context, p wire.StartParams) (would answers.DryRunResult, err error) {
 			wanted, err := m.request(p)
 			if err != nil {
 				return would, err
 			}
 			return m.Starter.Preview(ctx, wanted, nil)
-		},
-		Changes: func(ctx context.Context, p wire.LoopParams) (result answers.ChangesResult, err error) {
-			work, err := m.service().Work(ctx, Which{LoopID: p.LoopID, Folders: folders})
-			if err != nil {
-				return result, err
-			}
-			result, _, err = work.Changes(ctx, wire.ChangesParams{})
-			return result, err
 		},
 	}
 	result, err := tools.Call(ctx, p, folders)

@@ -25,7 +25,7 @@ const maxToolFiles = 200
 type Tools struct {
 	Loops   func(context.Context) ([]wire.LoopStatus, error) // of all folders that the face knows
 	Preview func(context.Context, wire.StartParams) (answers.DryRunResult, error)
-	Changes func(context.Context, wire.LoopParams) (answers.ChangesResult, error)
+	Commands
 }
 
 // Call serves a model's call, in folders, which are paths. The arguments of the offers are *wire.StartParams and
@@ -154,7 +154,7 @@ func toolSteer(l wire.LoopStatus, text string) (asked answers.ToolResult, err er
 
 // changes lists what a loop has changed.
 func (t Tools) changes(ctx context.Context, l wire.LoopStatus) (listed answers.ToolResult, err error) {
-	result, err := t.Changes(ctx, wire.LoopParams{LoopID: l.LoopID, Folder: l.Folder})
+	result, _, err := t.Changes(ctx, wire.ChangesParams{LoopParams: wire.LoopParams{LoopID: l.LoopID, Folder: l.Folder}})
 	if err != nil {
 		return listed, err
 	}
