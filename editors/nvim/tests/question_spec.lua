@@ -100,6 +100,18 @@ it('says how to get there, by the mapping where there is one', function()
   expect.equal(answer(nvim), { 'q1', 'deny' })
 end)
 
+it('says in the corner what is to be decided once, and all of it when it is entered', function()
+  local nvim = child.start()
+  nvim:lua([[
+    local here = { id = 'x', folder = vim.fn.getcwd(), name = 'Ralph', text = 'interrupted at 3' }
+    here.choices, here.is_moot = { { 'Resume', function() end } }, function() return false end
+    require('ralph.question').decide(here)
+  ]])
+  local shown = window(nvim)
+  expect.equal({ shown.title, shown.lines }, { ' Ralph: interrupted at 3 ', { '→ Resume' } })
+  expect.contains(nvim:asked('interrupted').text, 'interrupted at 3')
+end)
+
 it('opens behind a command line', function()
   local nvim = child.start()
   nvim:type(':echo 1')

@@ -242,12 +242,17 @@ local function question_lines(question, is_long)
   return lines
 end
 
---- What is to be decided, and what can be chosen where no key is typed yet.
+--- What is to be decided, and what can be chosen where no key is typed yet: there a title
+--- that has all of it is enough.
 ---@param matter ralph.Matter
 ---@param is_entered boolean
+---@param is_long boolean of the window's own title not all may be seen
 ---@return string[] lines
-local function decision_lines(matter, is_entered)
+local function decision_lines(matter, is_entered, is_long)
   local lines = vim.split(vim.trim(matter.text), '\n', { plain = true })
+  if not is_entered and not is_long and #lines == 1 then
+    lines = {}
+  end
   for _, choice in ipairs(is_entered and {} or matter.choices) do
     table.insert(lines, '→ ' .. choice[1])
   end
@@ -272,7 +277,7 @@ local function fill(is_entered)
   local title = heading(matter)
   local is_long = vim.api.nvim_strwidth(title) > least_width
   local lines = matter.question and question_lines(matter.question, is_long)
-    or decision_lines(matter, is_entered)
+    or decision_lines(matter, is_entered, is_long)
   local keys = is_entered and keys_of(matter) or {}
   for index, one in ipairs(keys) do
     table.insert(lines, index, (' %-4s %s'):format(one[1], one[2]))
