@@ -33,7 +33,7 @@ func (b *Bus) Leave(ctx context.Context, name string) error {
 
 // Workers implements fleet.Bus.
 func (b *Bus) Workers(ctx context.Context) (all []fleet.Presence, err error) {
-	err = b.workers.all(ctx, ">", jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
+	err = b.workers.all(ctx, jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
 		var p fleet.Presence
 		if fleet.Decode(entry.Value(), &p) != nil {
 			return // of a version to come

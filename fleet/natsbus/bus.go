@@ -98,7 +98,7 @@ func (b *Bus) Remove(ctx context.Context, r fleet.Record, revision uint64) error
 // that was removed.
 func (b *Bus) Tidy(ctx context.Context, before time.Time) error {
 	marks := map[string]uint64{}
-	err := b.loops.all(ctx, ">", jetstream.MetaOnly(), func(entry jetstream.KeyValueEntry) {
+	err := b.loops.all(ctx, jetstream.MetaOnly(), func(entry jetstream.KeyValueEntry) {
 		if entry.Operation() != jetstream.KeyValuePut && entry.Created().Before(before) {
 			marks[entry.Key()] = entry.Revision()
 		}
@@ -150,7 +150,7 @@ func Each(ctx context.Context, b *Bus, each func(fleet.Record)) (unread []string
 			each(r)
 		}
 	}
-	if err := b.loops.all(ctx, ">", nil, take); err != nil {
+	if err := b.loops.all(ctx, nil, take); err != nil {
 		return nil, err
 	}
 	if err := addMissed(ctx, b, seen, take); err != nil {
@@ -184,9 +184,9 @@ func addMissed(ctx context.Context, b *Bus, found map[string]bool, take func(jet
 	return nil
 }
 
-// all calls each with what a bucket has now under keys, a pattern.
-func (b bucket) all(ctx context.Context, keys string, which jetstream.WatchOpt, each func(jetstream.KeyValueEntry)) error {
-	w, err := b.KeyValue.Watch(ctx, keys, which)
+// all calls each with what a bucket has now.
+func (b bucket) all(ctx context.Context, which jetstream.WatchOpt, each func(jetstream.KeyValueEntry)) error {
+	w, err := b.WatchAll(ctx, which)
 	if err != nil {
 		return err
 	}

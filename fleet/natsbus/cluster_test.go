@@ -329,6 +329,7 @@ func tryAll(t *testing.T, b *Bus) {
 		{"file again", b.PutFile(ctx, r.PromptFile(), strings.NewReader("y"))},
 		{"attend", b.Attend(ctx, fleet.Presence{Name: "w", Slots: 1})},
 		{"health", Well(ctx, b, Stalled)},
+		{"by its name", func() error { _, err := Named(ctx, b, r.Name); return err }()},
 		{"show", b.Show(ctx, fleet.Shown{ID: "f1", Attempt: 1, Status: []byte("{}")})},
 		{"tell", b.Tell(ctx, "f1", []byte("{}\n"))},
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -34,13 +36,17 @@ func Named(ctx context.Context, b *Bus, name string) (all []fleet.Record, err er
 	if err := indexOthers(ctx, b); err != nil {
 		return nil, err
 	}
-	var ids []string
-	if err := b.sums.all(ctx, keyOfName(name, "*"), jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
-		ids = append(ids, entry.Key()[len(keyOfName(name, "")):])
-	}); err != nil {
+	sums, err := b.js.Stream(ctx, "KV_"+sumBucket)
+	if err != nil {
 		return nil, err
 	}
-	for _, id := range ids {
+	prefix := "$KV." + sumBucket + "." + keyOfName(name, "")
+	kept, err := sums.Info(ctx, jetstream.WithSubjectFilter(prefix+"*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, subject := range slices.Sorted(maps.Keys(kept.State.Subjects)) {
+		id := subject[len(prefix):]
 		if r, _, err := b.Get(ctx, id); err == nil && r.Name == name {
 			all = append(all, r)
 		} else if err != nil && !errors.Is(err, fleet.ErrNotFound) {
@@ -84,7 +90,7 @@ func indexOthers(ctx context.Context, b *Bus) error {
 	before, others := now.Revision, map[string]string{}                  // names by ids
 	for isMore := true; isMore && now.Revision < bucket.State.LastSeq; { // a list ends early when loops change meanwhile
 		isMore = false
-		err := b.loops.all(ctx, ">", jetstream.ResumeFromRevision(now.Revision+1), func(entry jetstream.KeyValueEntry) {
+		err := b.loops.all(ctx, jetstream.ResumeFromRevision(now.Revision+1), func(entry jetstream.KeyValueEntry) {
 			now.Revision, isMore = entry.Revision(), true
 			var r fleet.Record
 			if entry.Operation() == jetstream.KeyValuePut && fleet.Decode(entry.Value(), &r) == nil && !r.Indexed {
