@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 	"errors"
-	"sync"
+	"sync/atomic"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -11,8 +11,7 @@ import (
 
 // agents are the known backends, with what is known of their installation.
 type agents struct {
-	mu     sync.Mutex
-	probes map[string]backends.Probe // by the names of the backends; nil before it was looked
+	probes atomic.Pointer[map[string]backends.Probe] // by the names of the backends; nil before it was looked
 }
 
 // probe looks for all of them, which takes long.
@@ -21,16 +20,14 @@ func (a *agents) probe(ctx context.Context) {
 	for _, p := range backends.ProbeAll(ctx) {
 		probes[p.Backend.Name] = p
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.probes = probes
+	a.probes.Store(&probes)
 }
 
 // known is what probe found of a backend.
 func (a *agents) known(name string) (p backends.Probe, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	p, ok = a.probes[name]
+	if probes := a.probes.Load(); probes != nil {
+		p, ok = (*probes)[name]
+	}
 	return p, ok
 }
 
