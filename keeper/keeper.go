@@ -97,7 +97,7 @@ func (k *keeper) start() (err error) {
 		k.door.Loosen()
 		k.rest()
 	}
-	host.Windows = k.door.Connect
+	host.Windows, host.Stood = k.door.Connect, k.door.Look
 	at := notify.At{Gone: w.IsGone, BellOnly: w.BellOnly, Desktop: true, Patient: true, Warn: k.door.Note}
 	if w.Editor { // in whose place another one may be
 		at.Gone, at.Desktop = func() bool { return !k.door.IsAttended() }, false

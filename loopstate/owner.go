@@ -20,7 +20,7 @@ import (
 )
 
 // Owner is the process that drives a folder's loop, and how the loop stands there. It is written at each change that the
-// process knows of, and each second while an agent runs.
+// process knows of.
 //
 // The lock's file says which process and which loop that is, and where that process listens. It is in the folder, where an
 // agent may write: what is shown of a loop, and what is ended in its place, goes by the record in the user's state folder.
@@ -41,7 +41,7 @@ type Standing struct {
 	Control string          `json:"control,omitempty"` // the socket on which it can be asked; "": it only begins, or see Deaf
 	Deaf    string          `json:"deaf,omitempty"`    // why it can't be asked for anything
 	Status  json.RawMessage `json:"status,omitempty"`  // a loop.Status, of MaxStatus bytes at most
-	// when it stood so, while a run is at work: from then on its time counts on; zero: none is
+	// while a run is at work, from when on the loop's time counts, to which that of the status is added; zero: none is
 	WorksAt time.Time `json:"worksAt,omitzero"`
 	Agents  []Agent   `json:"agents,omitempty"`
 	// Hung says that the owner's process hung, and was ended for it: its reaper adds that (reaper.Verdict).

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// watchPoll is how often the file is looked at though nothing was heard:
-	// network file systems tell nothing.
+	// watchPoll is how often the file is looked at though nothing was heard: network file systems tell nothing of what others
+	// write there. Where the system's own tell all, it is restPoll.
 	watchPoll = 2 * time.Second
+	restPoll  = 10 * time.Second
 	// watchQuiet gathers the events of one save into one signal.
 	watchQuiet = 20 * time.Millisecond
 )
@@ -22,6 +23,9 @@ const (
 // are signalled too. A process that doesn't drive the loop also hears when another one does, and of changes of what that
 // says.
 func (f *File) Watch(ctx context.Context) (<-chan struct{}, error) {
+	if tellsAll(f.root) {
+		return f.watch(ctx, restPoll)
+	}
 	return f.watch(ctx, watchPoll)
 }
 
@@ -35,6 +39,8 @@ func (f *File) watch(ctx context.Context, poll time.Duration) (<-chan struct{}, 
 		w.notify = notify
 		w.events, w.errors = notify.Events, notify.Errors
 		w.follow()
+	} else {
+		poll = min(poll, watchPoll)
 	}
 	w.last = f.fingerprint()
 	go w.run(ctx, poll)

@@ -41,6 +41,8 @@ func TestWhoIsKilledLeavesNothing(t *testing.T) {
 	}
 }
 
+func init() { keepEvery = 20 * time.Millisecond }
+
 // The state folder may be removed while a loop runs: who asks finds it all the same.
 func TestASocketThatWasRemovedIsMadeAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "control")

@@ -88,7 +88,9 @@ func (d *Door) Serve(w *Window, in *bufio.Reader) {
 		return
 	}
 	status := d.loop.Status()
-	w.write(client.Frame{Kind: client.Welcome, LoopID: d.loop.ID(), PID: os.Getpid(), Owns: w.isOwner.Load(), Status: &status})
+	w.write(client.Frame{
+		Kind: client.Welcome, LoopID: d.loop.ID(), PID: os.Getpid(), Owns: w.isOwner.Load(), Status: &status, Cursor: w.Cursor,
+	})
 	go w.tell(d.log, d.loop.Status)
 	w.obey(in, func(q loop.Request) loop.Reply { return d.loop.Do(w.PID, q) })
 	d.leave(w)
@@ -190,6 +192,15 @@ func (d *Door) Note(text string) {
 	}
 	for _, w := range d.windows {
 		w.say(client.Frame{Kind: client.Note, Text: text})
+	}
+}
+
+// Look has all windows told how the loop stands, where that is new to them.
+func (d *Door) Look() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, w := range d.windows {
+		w.signal()
 	}
 }
 

@@ -170,6 +170,28 @@ func TestAnAnswerComesBehindTheStatusThatItBrought(t *testing.T) {
 	})
 }
 
+// What the journal doesn't tell of how a loop stands is told when the loop says so, and a while later where it doesn't.
+func TestHowALoopStandsIsTold(t *testing.T) {
+	inHouse(t, false, func(h *house) {
+		g := h.comes(client.Hello{})
+		g.hears(client.Status)
+		for title, most := range map[string]time.Duration{"said": statusPace, "unsaid": statusEvery} {
+			synctest.Wait()
+			began := time.Now()
+			h.mu.Lock()
+			h.title = title
+			h.mu.Unlock()
+			if title == "said" {
+				h.door.Look()
+			}
+			if got, took := g.hears(client.Status).Status.Title, time.Since(began); got != title || took > most {
+				t.Errorf("%q is told after %v, want %q", got, took, title)
+			}
+		}
+		g.conn.Close()
+	})
+}
+
 func TestAWindowIsToldToTheEnd(t *testing.T) {
 	inHouse(t, false, func(h *house) {
 		h.says("before")

@@ -327,8 +327,8 @@ func (t *teller) deliver(l journal.Lines) error {
 	return t.send(append(at, '\n'))
 }
 
-// statusEvery is how often it is looked at how the loop stands: not all of it is news of the journal.
-const statusEvery = time.Second
+// statusEvery is how often it is looked at how the loop stands where nobody says that it is news (Door.Look).
+const statusEvery = 10 * time.Second
 
 // tellStatus tells how the loop stands, if that is new: now, or where it can wait a while after it was told last.
 func (t *teller) tellStatus(isWanted bool) {

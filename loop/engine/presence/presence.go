@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"time"
 
@@ -27,6 +28,7 @@ type Presence struct {
 	cfg     setup.Config
 	windows control.Host
 	session setup.Session
+	stood   func() // see setup.Host
 	folder  string // without links
 	lock    *loopstate.Lock
 	server  *control.Server // nil: nobody can ask the loop
@@ -51,7 +53,7 @@ func Take(cfg *setup.Config, host setup.Host) (*Presence, error) {
 		return nil, err
 	}
 	file.IsLeft, file.IsFleets = cfg.Once && cfg.Continue, host.Stay != nil
-	p := &Presence{File: file, cfg: *cfg, windows: host.Windows, session: host.Session, folder: paths.Real(cfg.Folder)}
+	p := &Presence{File: file, cfg: *cfg, windows: host.Windows, session: host.Session, stood: host.Stood, folder: paths.Real(cfg.Folder)}
 	machine, _ := os.Hostname()
 	p.owner = loopstate.Owner{PID: os.Getpid(), Host: machine, StartedAt: time.Now().Truncate(time.Millisecond), Version: cfg.Version}
 	if p.lock, err = file.Lock(p.owner); err != nil {
@@ -80,10 +82,11 @@ func (p *Presence) Stands(s setup.Standing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	said := loopstate.Standing{Control: p.owner.Control, Deaf: p.owner.Deaf, Leaving: s.IsLeaving, Live: s.IsLive}
-	said.Status = progress.Recorded(s.Status)
 	if s.IsAtWork {
-		said.WorksAt = time.Now()
+		said.WorksAt = p.worksAt(s.Status)
 	}
+	s.Status.Elapsed = 0
+	said.Status = progress.Recorded(s.Status)
 	for _, r := range s.Remains {
 		if r.Mark > 0 {
 			said.Reapers = append(said.Reapers, loopstate.Reaper{PID: r.Reaper.PID, ProcessStart: r.Reaper.Start, Mark: r.Mark})
@@ -94,9 +97,30 @@ func (p *Presence) Stands(s setup.Standing) {
 			said.Agents = append(said.Agents, loopstate.Agent{PID: a.PID, ProcessStart: a.Start})
 		}
 	}
+	isNews := !reflect.DeepEqual(p.owner.Standing, said)
 	p.owner.Standing = said
 	p.write()
 	p.describe(s)
+	if isNews && p.stood != nil {
+		p.stood()
+	}
+}
+
+// slack is how much later than before a work may seem to have begun, so that nothing is written.
+const slack = time.Second / 2
+
+// worksAt is when the work would have begun that a loop has behind it, had it gone on without a break: while an agent works,
+// that stays the same, and nothing is written. The caller holds mu.
+func (p *Presence) worksAt(now loop.Status) time.Time {
+	began, before := time.Now().Add(-now.Elapsed), p.owner.WorksAt
+	isAsking := false // nobody tells its time meanwhile
+	for _, q := range now.Questions {
+		isAsking = isAsking || q.HoldsAgent()
+	}
+	if !before.IsZero() && (isAsking || began.Sub(before).Abs() < slack) {
+		return before
+	}
+	return began
 }
 
 // describe has the registry know the loop by what may change of it. The caller holds mu.

@@ -48,3 +48,31 @@ func TestWhatOthersFindOfALoop(t *testing.T) {
 		t.Errorf("what stays of it is %+v, %t", e, ok)
 	}
 }
+
+// A loop whose agent says nothing only grows older, which others count by themselves: nothing is written, and nobody is told.
+func TestALoopThatOnlyGrowsOlder(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	cfg, told := setup.Config{Folder: t.TempDir(), Continue: true}, 0
+	p, err := Take(&cfg, setup.Host{Stood: func() { told++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Free()
+	path := p.Takes("ralph-a")
+	stands := func(elapsed time.Duration) string {
+		now := loop.Status{State: loop.StateRunning, Usage: loop.Usage{Elapsed: elapsed}, Times: loop.Times{IterationStartedAt: time.Unix(1, 0)}}
+		p.Stands(setup.Standing{IsAtWork: true, Status: now})
+		record, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(record)
+	}
+	first := stands(time.Hour)
+	if second := stands(time.Hour + time.Millisecond); second != first || told != 1 {
+		t.Errorf("it was told %d times, and is\n%s, and before\n%s", told, second, first)
+	}
+	if third := stands(time.Minute); third == first || told != 2 { // its process stood still, say
+		t.Errorf("it was told %d times, and is still\n%s", told, third)
+	}
+}

@@ -30,6 +30,8 @@ type Host struct {
 	LetGo func()
 	// Presence is what other processes find of the loop.
 	Presence Presence
+	// Stood is called when the loop stands otherwise than before, for those who look on; nil: nobody does.
+	Stood func()
 	// Windows takes in the windows that connect to the loop's socket; nil: none can.
 	Windows control.Host
 	// Session keeps the loop as a session; nil: it isn't kept.
