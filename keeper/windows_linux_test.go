@@ -116,14 +116,14 @@ func (f *follower) awaits(t *testing.T, text string) {
 	})
 }
 
-// story is what the journal of a loop has.
-func story(t *testing.T, loopID string) (lines []string) {
+// story is what the journal of a loop has behind a cursor.
+func story(t *testing.T, loopID, cursor string) (lines []string) {
 	t.Helper()
 	r, err := journal.Open(loopID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for page, err := range journal.Pages(context.Background(), r, "", journal.Options{Thinking: true}) {
+	for page, err := range journal.Pages(context.Background(), r, cursor, journal.Options{Thinking: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,8 +163,12 @@ func lay(t *testing.T, folder string) *between {
 			b.mu.Lock()
 			b.all = append(b.all, theirs, ours)
 			b.mu.Unlock()
-			go io.Copy(theirs, ours)
-			go io.Copy(ours, theirs)
+			for _, way := range [][2]net.Conn{{theirs, ours}, {ours, theirs}} {
+				go func() {
+					_, _ = io.Copy(way[0], way[1])
+					way[0].Close()
+				}()
+			}
 		}
 	}()
 	return b
@@ -229,7 +233,7 @@ func TestAConnectionIsCut(t *testing.T) {
 				t.Errorf("%+v, %v", end.Reason, err)
 			}
 			<-own.done
-			want := story(t, w.LoopID())
+			want := story(t, w.LoopID(), "")
 			for i, each := range []*follower{own, w} {
 				if diff := cmp.Diff(want, each.heard); diff != "" {
 					t.Errorf("window %d is told otherwise than the journal:\n%s", i, diff)

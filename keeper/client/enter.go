@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +54,7 @@ func (c *Connection) greet(hello Frame) error {
 		return err
 	}
 	c.loopID, c.hello = f.LoopID, *hello.Hello
-	c.lines.Add(nil, hello.Hello.Cursor, false)
+	c.lines.Add(nil, cmp.Or(f.Cursor, hello.Hello.Cursor), false)
 	c.welcomed(f)
 	if c.process, err = os.FindProcess(f.PID); err != nil { // it is gone already
 		c.process = nil

@@ -29,7 +29,7 @@ type Frame struct {
 	Reply    *loop.Reply   `json:"reply,omitempty"`  // refused, reply
 	Status   *loop.Status  `json:"status,omitempty"` // welcome, status
 	Urgent   bool          `json:"urgent,omitempty"` // status: it is to be seen at once
-	Cursor   string        `json:"cursor,omitempty"` // at: behind the lines so far
+	Cursor   string        `json:"cursor,omitempty"` // welcome: behind which it is told the story; at: behind the lines so far
 	Behind   int64         `json:"behind,omitempty"` // at: bytes of lines that follow
 	Lost     bool          `json:"lost,omitempty"`   // at: some before them couldn't be kept
 	Progress *journal.Item `json:"progress,omitempty"`
