@@ -33,7 +33,10 @@ func NewJSONLines(out io.Writer) *JSONLines {
 // Write writes an update, or another value, with its stamp in one piece.
 func (w *JSONLines) Write(u any, at wire.Stamp) error {
 	w.line.Reset()
-	if err := w.enc.Encode(u); err != nil {
+	if raw, isRaw := u.(wire.Raw); isRaw { // a line of the journal is as it is to be
+		w.line.Write(raw)
+		w.line.WriteByte('\n')
+	} else if err := w.enc.Encode(u); err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	update := w.line.Len() - len("}\n")
