@@ -306,6 +306,8 @@ var picture = Rules{
 	Fenced: map[string][]string{
 		"go.lsp.dev/":                  {"server", "server/documents", "server/findings", "server/rpc"},
 		"github.com/creack/pty":        {"backends", "cmd/ralph-lsp"},
+		"charm.land/bubbletea":         {"cmd/internal/top"},
+		"github.com/coder/websocket":   {"server/ahp"},
 		"github.com/fsnotify/fsnotify": {"loopstate"},
 		"github.com/BurntSushi/toml":   {"config"},
 		"github.com/go-json-exp": {
