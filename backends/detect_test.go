@@ -64,8 +64,7 @@ func TestDetectAsksAProgramOnce(t *testing.T) {
 	t.Setenv("ASKED", log)
 	t.Setenv("ROLE", "prints its version")
 	asked := func() int {
-		data, err := os.ReadFile(log)
-		must.OK(t, err)
+		data := must.Read(t, log)
 		return strings.Count(string(data), "\n")
 	}
 	install(t, "pi")

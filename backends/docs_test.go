@@ -1,7 +1,6 @@
 package backends
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +12,7 @@ import (
 // docs/BACKENDS.md has a line for each agent in each of its tables, and says
 // there what the agent's file says.
 func TestTheDocumentTellsWhatTheFilesOfDataSay(t *testing.T) {
-	page, err := os.ReadFile("../docs/BACKENDS.md")
-	must.OK(t, err)
+	page := must.Read(t, "../docs/BACKENDS.md")
 	about, may, talk, end := "# Backends", "## What they may do", "## Talking to one", "## How they end"
 	for i, b := range builtin {
 		if len(b.Inside.Own) == 0 {
@@ -58,8 +56,7 @@ func TestTheDocumentTellsWhatTheFilesOfDataSay(t *testing.T) {
 
 // The agents of the Agent Client Protocol have a table of their own.
 func TestTheDocumentTellsOfAgentsOfTheProtocol(t *testing.T) {
-	page, err := os.ReadFile("../docs/BACKENDS.md")
-	must.OK(t, err)
+	page := must.Read(t, "../docs/BACKENDS.md")
 	rows := tableRows(t, string(page), "## By the Agent Client Protocol")
 	for i, b := range acpAgents() {
 		if i >= len(rows) || rows[i][0] != b.Name {
@@ -77,8 +74,7 @@ func TestTheDocumentTellsOfAgentsOfTheProtocol(t *testing.T) {
 
 // checkPin wants what is said to be known by `make ci` to run there, and the other way round.
 func checkPin(t *testing.T, b Backend, program, knownBy string) {
-	table, err := os.ReadFile("../e2e/agent_test.go")
-	must.OK(t, err)
+	table := must.Read(t, "../e2e/agent_test.go")
 	pinned := false
 	for _, pin := range agents.All {
 		if pin.Bin == b.Command {

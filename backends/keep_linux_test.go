@@ -309,8 +309,7 @@ func TestInnocentsLive(t *testing.T) {
 	for _, way := range ends {
 		t.Run(way.name, func(t *testing.T) {
 			d := drive(t, "deaf", way.env)
-			copied, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", d.remains.Reaper.PID))
-			must.OK(t, err)
+			copied := must.Read(t, fmt.Sprintf("/proc/%d/environ", d.remains.Reaper.PID))
 			env := append(strings.Split(strings.Trim(string(copied), "\x00"), "\x00"), EnvLoopID+"="+d.loop, EnvIteration+"=1", "TMPDIR="+d.tempDir)
 			innocents := map[string]*exec.Cmd{"shell": exec.Command("sh", "-c", "read _"), "child of ours": exec.Command("cat")}
 			for name, cmd := range innocents {

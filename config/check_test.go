@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 var builtin = []string{"claude", "pi"}
@@ -271,7 +273,7 @@ func FuzzCheck(f *testing.F) {
 // checkLoads reads a file as the folder's: what Check lets pass can be decoded.
 func checkLoads(t *testing.T, text string) {
 	folder := t.TempDir()
-	writeFile(t, filepath.Join(folder, Name), text)
+	must.Write(t, filepath.Join(folder, Name), text)
 	s, err := Files{Folder: folder, Builtin: builtin, Trusted: true}.Load()
 	if err == nil {
 		s.Values()

@@ -24,15 +24,10 @@ func place(t *testing.T, folderFile, userFile string) Files {
 	f := Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: builtin}
 	for name, text := range map[string]string{filepath.Join(f.Folder, Name): folderFile, filepath.Join(f.UserDir, UserName): userFile} {
 		if text != "" {
-			writeFile(t, name, text)
+			must.Write(t, name, text)
 		}
 	}
 	return f
-}
-
-func writeFile(t *testing.T, name, text string) {
-	t.Helper()
-	must.OK(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func load(t *testing.T, f Files) Settings {
@@ -211,7 +206,7 @@ func TestPromptPath(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	secret := filepath.Join(t.TempDir(), "secret")
-	writeFile(t, secret, "s")
+	must.Write(t, secret, "s")
 	must.OK(t, os.Symlink(secret, filepath.Join(f.Folder, "PROMPT.md")))
 	if got, err := s.PromptPath(f.Folder); err == nil {
 		t.Errorf("a link that leads out is followed to %s", got)

@@ -44,7 +44,7 @@ func TestAFolderThatNamesProgramsIsNotObeyedBeforeItIsTrusted(t *testing.T) {
 	if s := load(t, f); s.Backends["mine"].Command != filepath.Join(f.Folder, "evil") {
 		t.Errorf("got %+v", s.Backends)
 	}
-	writeFile(t, filepath.Join(f.Folder, Name), demanding+"# changed\n")
+	must.Write(t, filepath.Join(f.Folder, Name), demanding+"# changed\n")
 	if _, err := f.Load(); !errors.As(err, &untrusted) {
 		t.Errorf("another content is trusted: %v", err)
 	}
@@ -87,9 +87,9 @@ func TestForgetForgetsAllThatAFileWas(t *testing.T) {
 		}
 	}
 	trust()
-	writeFile(t, name, demanding+"# a comment\n")
+	must.Write(t, name, demanding+"# a comment\n")
 	trust()
-	writeFile(t, name, demanding+"# another one\n")
+	must.Write(t, name, demanding+"# another one\n")
 	link := filepath.Join(t.TempDir(), "link")
 	must.OK(t, os.Symlink(f.Folder, link))
 	other := place(t, demanding, "")
@@ -104,7 +104,7 @@ func TestForgetForgetsAllThatAFileWas(t *testing.T) {
 		t.Errorf("forgetting: %v, %v", known, err)
 	}
 	for _, text := range []string{demanding, demanding + "# a comment\n"} {
-		writeFile(t, name, text)
+		must.Write(t, name, text)
 		if _, err := f.Load(); !errors.As(err, &untrusted) {
 			t.Errorf("still trusted: %v", err)
 		}

@@ -120,7 +120,7 @@ func TestEachKeyThatMayLoosenYields(t *testing.T) {
 func TestALinkOutOfTheFolderIsNotReadBeforeItIsTrusted(t *testing.T) {
 	f := place(t, "", "")
 	outside := filepath.Join(t.TempDir(), "secrets")
-	writeFile(t, outside, "password = \"hunter2\"\n")
+	must.Write(t, outside, "password = \"hunter2\"\n")
 	name := filepath.Join(f.Folder, Name)
 	os.Remove(name)
 	must.OK(t, os.Symlink(outside, name))
@@ -134,7 +134,7 @@ func TestALinkOutOfTheFolderIsNotReadBeforeItIsTrusted(t *testing.T) {
 		t.Errorf("trusted: %v", err)
 	}
 	other := filepath.Join(t.TempDir(), "secrets")
-	writeFile(t, other, "password = \"hunter2\"\n")
+	must.Write(t, other, "password = \"hunter2\"\n")
 	os.Remove(name)
 	must.OK(t, os.Symlink(other, name))
 	if _, err := f.Load(); !errors.As(err, &untrusted) {
@@ -159,7 +159,7 @@ func TestAFileThatIsTrustedInItsFolderIsNotTrustedThroughALink(t *testing.T) {
 
 func TestALinkInTheFolderIsItsFile(t *testing.T) {
 	f := place(t, "", "")
-	writeFile(t, filepath.Join(f.Folder, "real.toml"), "limits.max_iterations = 3\n")
+	must.Write(t, filepath.Join(f.Folder, "real.toml"), "limits.max_iterations = 3\n")
 	os.Remove(filepath.Join(f.Folder, Name))
 	must.OK(t, os.Symlink("real.toml", filepath.Join(f.Folder, Name)))
 	if s := load(t, f); s.Limits().MaxIterations != 3 {

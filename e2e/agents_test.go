@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,8 +26,7 @@ func TestAgentsOfFilesOnTheirBackends(t *testing.T) {
 		filepath.Join(p.box.Home, ".pi/agent/agents/scout.md"):  "---\nname: scout\ntools: read, ls\nmodel: fake/fake-model\n---\nYou are the scout of this test.\n",
 		filepath.Join(p.box.Dir, ".claude/agents/in/worker.md"): "---\nname: worker\ndescription: Works: on all of it\ntools: Read, Write\n---\nYou are the worker of this test.\n",
 	} {
-		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		must.OK(t, os.WriteFile(file, []byte(content), 0o600))
+		must.Write(t, file, content)
 	}
 	must.OK(t, p.ralphCommand("trust", "-C", p.box.Dir))
 	p.start("--chain", "scout,worker", "--completion-promise", "DONE", "--max-iterations", "1", prompt)

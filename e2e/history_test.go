@@ -159,8 +159,7 @@ func TestReloadShowsWhatWasLive(t *testing.T) {
 				}
 				return // the decoder is pi's, and so is what it writes
 			}
-			kept, err := os.ReadFile(file)
-			must.OK(t, err)
+			kept := must.Read(t, file)
 			for _, opens := range []agents.Pin{agents.Pi, agents.Pi073} {
 				if a.name == claude.name && opens == agents.Pi073 {
 					continue // it has opened what pi's loop has left

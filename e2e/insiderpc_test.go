@@ -307,8 +307,7 @@ func TestAHostileSidecarInsidePi(t *testing.T) {
 func TestAgentsAskInsidePi(t *testing.T) {
 	t.Parallel()
 	p := prepare(t, pi, fakemodel.Script{})
-	data, err := os.ReadFile(filepath.Join("..", "testdata", "wire", "questions.json"))
-	must.OK(t, err)
+	data := must.Read(t, filepath.Join("..", "testdata", "wire", "questions.json"))
 	var questions []object
 	must.OK(t, json.Unmarshal(data, &questions))
 	messages := []any{initialized(2)}

@@ -45,8 +45,7 @@ var readmesCommand = regexp.MustCompile(`(?m)^    ralph-lsp (run .*)$`)
 // TestReadmesFirstCommand is what a newcomer does: README's first command in a project of theirs.
 // The agent, which runs the tests itself, says that it is done when it isn't.
 func TestReadmesFirstCommand(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	must.OK(t, err)
+	readme := must.Read(t, "../README.md")
 	command := readmesCommand.FindStringSubmatch(string(readme))
 	if command == nil {
 		t.Fatal("README has no first command")
@@ -131,7 +130,6 @@ func (s *shell) hasProject(project newProject) {
 		files[filepath.Join(s.box.Dir, name)] = text
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		must.OK(s.t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must.OK(s.t, os.WriteFile(path, []byte(files[path]), 0o600))
+		must.Write(s.t, path, files[path])
 	}
 }

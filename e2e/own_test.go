@@ -48,8 +48,7 @@ func TestRealAgentsKeepOnlyTheirLogin(t *testing.T) {
 			} {
 				base, rest, _ := strings.Cut(name, "/")
 				path := filepath.Join(map[string]string{"home": p.box.Home, "work": p.box.Dir}[base], rest)
-				must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
-				must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+				must.Write(t, path, text)
 			}
 			before := contents(t, p.box.Home)
 			for range 2 {

@@ -81,8 +81,7 @@ func (s *shell) settings(name string) string {
 	file := filepath.Join(s.box.Tmp, name)
 	s.types("stty -a > "+file+"; echo "+name+"-$((40+2))", "Enter")
 	s.sees(name + "-42")
-	data, err := os.ReadFile(file)
-	must.OK(s.t, err)
+	data := must.Read(s.t, file)
 	return string(data)
 }
 
@@ -172,8 +171,7 @@ func (s *shell) sizeOf(pid int) string {
 // parentOf is the process that started another one.
 func (s *shell) parentOf(pid int) int {
 	s.t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	must.OK(s.t, err)
+	data := must.Read(s.t, fmt.Sprintf("/proc/%d/stat", pid))
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	parent, err := strconv.Atoi(fields[1])
 	must.OK(s.t, err)

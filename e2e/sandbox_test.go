@@ -104,8 +104,7 @@ func TestTheWallsOfSandboxRuntime(t *testing.T) {
 	if out, err := do(nil, "git", "init", "-q"); err != nil {
 		t.Fatal(out)
 	}
-	config, err := os.ReadFile(filepath.Join(dir, ".git", "config"))
-	must.OK(t, err)
+	config := must.Read(t, filepath.Join(dir, ".git", "config"))
 	start := []string{"run", "--sandbox", "workspace", "--backend", agent, "--max-iterations", "1", "x"}
 
 	out, err := do(nil, ralph, start...)

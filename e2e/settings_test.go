@@ -52,8 +52,7 @@ func TestTheUsersOwnHooksDontRunInALoop(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		file := filepath.Join(p.box.Home, name)
-		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
+		must.Write(t, file, text)
 	}
 	write(".claude/CLAUDE.md", "Speak of the heron.")
 	for _, setting := range []string{"loop", "user"} {

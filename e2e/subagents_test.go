@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,8 +117,7 @@ func TestPisSubagentsAreShown(t *testing.T) {
 			turns := append([]fakemodel.Turn{{Match: prompt, Steps: []fakemodel.Step{fakemodel.Call("subagent", test.call)}}}, lookers(pi, "one", "two")...)
 			p := prepare(t, pi, fakemodel.Script{Turns: append(turns, says("All done. <promise>DONE</promise>"))})
 			scout := filepath.Join(p.box.Home, ".pi", "agent", "agents", "scout.md")
-			must.OK(t, os.MkdirAll(filepath.Dir(scout), 0o755))
-			must.OK(t, os.WriteFile(scout, []byte("---\nname: scout\ndescription: looks for things\n---\nYou look for things.\n"), 0o644))
+			must.Write(t, scout, "---\nname: scout\ndescription: looks for things\n---\nYou look for things.\n")
 			example := filepath.Join(installed.BinDir(pi.pin), "..", "@earendil-works", "pi-coding-agent", "examples", "extensions", "subagent", "index.ts")
 			p.start("--backend-arg", "-e", "--backend-arg", example, "--max-iterations", "1", "--completion-promise", "DONE", prompt)
 			if code := p.wait(); code != exitDone {

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,8 +35,7 @@ func reviewedBy(t *testing.T, a, reviewer agent, turns ...fakemodel.Turn) *progr
 	file := filepath.Join(p.box.Home, ".config", "ralph-lsp", "config.toml")
 	text := fmt.Sprintf("[verify]\ncommand = [\"test\", \"-e\", \"a.txt\"]\nreviewer = \"critic\"\n[hats.critic]\nbackend = { type = %q, args = [%s] }\n",
 		reviewer.backend, strings.Join(args, ", "))
-	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
+	must.Write(t, file, text)
 	return p
 }
 

@@ -67,8 +67,7 @@ func TestRealAgentsBehindWalls(t *testing.T) {
 					if rest, ok := strings.CutPrefix(name, "~/"); ok {
 						path = filepath.Join(p.box.Home, rest)
 					}
-					must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
-					must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+					must.Write(t, path, text)
 				}
 				if out, err := p.box.Command(context.Background(), "git", "init", "-q", p.box.Dir).CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)

@@ -111,7 +111,6 @@ func sessionFile(t testing.TB, content string) string {
 
 func read(t testing.TB, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	must.OK(t, err)
+	data := must.Read(t, path)
 	return string(data)
 }

@@ -1,7 +1,6 @@
 package loopstate
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,8 +14,7 @@ import (
 
 func TestANewFileHasTheFiveKeysFirst(t *testing.T) {
 	s := readable["ours.md"]
-	want, err := os.ReadFile(filepath.Join(testdata, "ours.md"))
-	must.OK(t, err)
+	want := must.Read(t, filepath.Join(testdata, "ours.md"))
 	if diff := cmp.Diff(string(want), Whole(s)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

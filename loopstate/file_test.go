@@ -221,14 +221,12 @@ func drivesIt(t testing.TB, f *File) *Lock {
 // write saves the file as an editor does, and makes .pi.
 func write(t testing.TB, f *File, text string) {
 	t.Helper()
-	must.OK(t, os.MkdirAll(filepath.Dir(f.Path()), 0o755))
-	must.OK(t, os.WriteFile(f.Path(), []byte(text), 0o600))
+	must.Write(t, f.Path(), text)
 }
 
 func wantText(t *testing.T, f *File, want string) {
 	t.Helper()
-	got, err := os.ReadFile(f.Path())
-	must.OK(t, err)
+	got := must.Read(t, f.Path())
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("the file: -want +got:\n%s", diff)
 	}

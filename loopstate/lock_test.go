@@ -223,8 +223,7 @@ func TestALockOutlivesItsOwnerForAMoment(t *testing.T) {
 func TestACopyOfALockedFolderHasNoPreviousOwner(t *testing.T) {
 	f := open(t, t.TempDir())
 	lock(t, f, Owner{LoopID: "a", Standing: Standing{Reapers: []Reaper{{PID: 1, ProcessStart: "x", Mark: 7}}}})
-	record, err := os.ReadFile(filepath.Join(f.folder, lockName))
-	must.OK(t, err)
+	record := must.Read(t, filepath.Join(f.folder, lockName))
 	copied := open(t, t.TempDir())
 	must.OK(t, errors.Join(os.MkdirAll(filepath.Join(copied.folder, stateDir), 0o700), os.WriteFile(filepath.Join(copied.folder, lockName), record, 0o600)))
 	o, held, err := copied.Owner()

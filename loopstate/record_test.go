@@ -318,8 +318,7 @@ func TestALoopIsHandedOn(t *testing.T) {
 	if isCounted(t, f, "handed") {
 		t.Error("what it counts is still here")
 	}
-	data, err := os.ReadFile(f.Path())
-	must.OK(t, err)
+	data := must.Read(t, f.Path())
 	elsewhere := open(t, t.TempDir())
 	write(t, elsewhere, string(data))
 	drivesIt(t, elsewhere)
@@ -379,8 +378,7 @@ func TestTheVersionOfARecord(t *testing.T) {
 		f := open(t, t.TempDir())
 		must.OK(t, f.Create(spent("versions")))
 		path := mustRecord(t, f, "versions")
-		data, err := os.ReadFile(path)
-		must.OK(t, err)
+		data := must.Read(t, path)
 		text := strings.Replace(string(data), `"version":1,`, version, 1)
 		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		again := open(t, f.root)

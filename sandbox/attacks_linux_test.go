@@ -26,7 +26,7 @@ import (
 
 var attacks = map[string]attack{
 	"rm -rf ~": {
-		prepare: func(t *testing.T, s *scene) { write(t, filepath.Join(s.home, "notes"), "mine") },
+		prepare: func(t *testing.T, s *scene) { must.Write(t, filepath.Join(s.home, "notes"), "mine") },
 		strike:  func(string) error { return exec.Command("sh", "-c", "rm -rf ~").Run() },
 		worked: func(t *testing.T, s *scene, _ string) bool {
 			_, err := os.Stat(filepath.Join(s.home, "notes"))
@@ -49,7 +49,7 @@ var attacks = map[string]attack{
 	}, worked: configured("core.fsmonitor")},
 	"hooks where the configuration says": {
 		prepare: func(t *testing.T, s *scene) {
-			write(t, s.in(".husky", "pre-commit"), "ours")
+			must.Write(t, s.in(".husky", "pre-commit"), "ours")
 			s.git(t, "config", "core.hooksPath", ".husky")
 		},
 		strike: func(string) error { return appendTo(".husky/pre-commit", "evil") },
@@ -105,13 +105,13 @@ var attacks = map[string]attack{
 		},
 	},
 	"read ~/.ssh/id_ed25519": {
-		prepare: func(t *testing.T, s *scene) { write(t, filepath.Join(s.home, ".ssh", "id_ed25519"), secret) },
+		prepare: func(t *testing.T, s *scene) { must.Write(t, filepath.Join(s.home, ".ssh", "id_ed25519"), secret) },
 		strike:  func(string) error { return printFile(filepath.Join(os.Getenv("HOME"), ".ssh", "id_ed25519")) },
 		worked:  saysSecret,
 	},
 	"read keys that lie elsewhere": {
 		prepare: func(t *testing.T, s *scene) {
-			write(t, filepath.Join(s.home, "vault", "keys", "id_ed25519"), secret)
+			must.Write(t, filepath.Join(s.home, "vault", "keys", "id_ed25519"), secret)
 			must.OK(t, os.Symlink("vault/keys", filepath.Join(s.home, ".ssh")))
 		},
 		strike: func(string) error { return printFile(filepath.Join(os.Getenv("HOME"), "vault", "keys", "id_ed25519")) },
@@ -120,8 +120,8 @@ var attacks = map[string]attack{
 	"read the token of a fleet": {
 		prepare: func(t *testing.T, s *scene) {
 			t.Setenv("XDG_STATE_HOME", "")
-			write(t, filepath.Join(s.home, ".local", "state", "ralph-fleet", "token"), secret)
-			write(t, filepath.Join(s.home, ".config", "ralph-lsp", "fleet.toml"), secret)
+			must.Write(t, filepath.Join(s.home, ".local", "state", "ralph-fleet", "token"), secret)
+			must.Write(t, filepath.Join(s.home, ".config", "ralph-lsp", "fleet.toml"), secret)
 			t.Setenv("RALPH_TOKEN", secret)
 		},
 		strike: func(string) error {
@@ -131,7 +131,7 @@ var attacks = map[string]attack{
 		worked: saysSecret,
 	},
 	"read a netrc": {
-		prepare: func(t *testing.T, s *scene) { write(t, filepath.Join(s.home, ".netrc"), secret) },
+		prepare: func(t *testing.T, s *scene) { must.Write(t, filepath.Join(s.home, ".netrc"), secret) },
 		strike:  func(string) error { return printFile(filepath.Join(os.Getenv("HOME"), ".netrc")) },
 		worked:  saysSecret,
 	},
@@ -199,21 +199,21 @@ var attacks = map[string]attack{
 		strike: connect("unix"), worked: saysSecret,
 	},
 	"a symlink out": {
-		prepare: func(t *testing.T, s *scene) { write(t, filepath.Join(s.home, ".bashrc"), "mine\n") },
+		prepare: func(t *testing.T, s *scene) { must.Write(t, filepath.Join(s.home, ".bashrc"), "mine\n") },
 		strike: func(string) error {
 			return first(os.Symlink(filepath.Join(os.Getenv("HOME"), ".bashrc"), "link"), appendTo("link", "evil\n"))
 		},
 		worked: func(t *testing.T, s *scene, _ string) bool { return contains(filepath.Join(s.home, ".bashrc"), "evil") },
 	},
 	"a hard link out": {
-		prepare: func(t *testing.T, s *scene) { write(t, filepath.Join(s.home, ".bashrc"), "mine\n") },
+		prepare: func(t *testing.T, s *scene) { must.Write(t, filepath.Join(s.home, ".bashrc"), "mine\n") },
 		strike: func(string) error {
 			return first(os.Link(filepath.Join(os.Getenv("HOME"), ".bashrc"), "link"), appendTo("link", "evil\n"))
 		},
 		worked: func(t *testing.T, s *scene, _ string) bool { return contains(filepath.Join(s.home, ".bashrc"), "evil") },
 	},
 	"/proc/PID/root": {
-		prepare: func(t *testing.T, s *scene) { write(t, filepath.Join(s.home, ".ssh", "id"), secret) },
+		prepare: func(t *testing.T, s *scene) { must.Write(t, filepath.Join(s.home, ".ssh", "id"), secret) },
 		strike: func(string) error {
 			pids, _ := filepath.Glob("/proc/[0-9]*")
 			for _, pid := range pids {
@@ -225,7 +225,7 @@ var attacks = map[string]attack{
 	},
 	"/proc/PID/fd": {
 		prepare: func(t *testing.T, s *scene) {
-			write(t, filepath.Join(s.home, ".ssh", "id"), secret)
+			must.Write(t, filepath.Join(s.home, ".ssh", "id"), secret)
 			f, err := os.Open(filepath.Join(s.home, ".ssh", "id"))
 			must.OK(t, err)
 			t.Cleanup(func() { f.Close() })
@@ -275,7 +275,7 @@ var attacks = map[string]attack{
 	"the state file, replaced":   replaced(".pi/ralph-loop.local.md"),
 	"the state folder, replaced": moved(".pi", "ralph-loop.local.md"),
 	"the state file, after it was saved": {
-		prepare: func(t *testing.T, s *scene) { write(t, s.in(".pi", "ralph-loop.local.md"), "ours\n") },
+		prepare: func(t *testing.T, s *scene) { must.Write(t, s.in(".pi", "ralph-loop.local.md"), "ours\n") },
 		strike:  afterASave(func() error { return appendTo(".pi/ralph-loop.local.md", "evil") }),
 		worked: func(t *testing.T, s *scene, _ string) bool {
 			return contains(s.in(".pi", "ralph-loop.local.md"), "evil")
@@ -339,7 +339,7 @@ var attacks = map[string]attack{
 	},
 	"what the configuration includes": {
 		prepare: func(t *testing.T, s *scene) {
-			write(t, s.in("team.gitconfig"), "")
+			must.Write(t, s.in("team.gitconfig"), "")
 			s.git(t, "config", "include.path", "../team.gitconfig")
 		},
 		strike: func(string) error { return git("config", "--file", "team.gitconfig", "core.fsmonitor", "evil") },
@@ -347,7 +347,7 @@ var attacks = map[string]attack{
 	},
 	"the user's configuration in the folder": {
 		prepare: func(t *testing.T, s *scene) {
-			write(t, s.in("mine.gitconfig"), "")
+			must.Write(t, s.in("mine.gitconfig"), "")
 			t.Setenv("GIT_CONFIG_GLOBAL", s.in("mine.gitconfig"))
 		},
 		strike: func(string) error { return git("config", "--file", "mine.gitconfig", "core.fsmonitor", "evil") },

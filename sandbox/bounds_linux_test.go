@@ -107,7 +107,7 @@ func TestSocketsThatListen(t *testing.T) {
 	dir := t.TempDir()
 	s := &scene{place: place{folder: dir}}
 	s.listen(t, "unix", filepath.Join(dir, "a b"))
-	write(t, filepath.Join(dir, "file"), "x")
+	must.Write(t, filepath.Join(dir, "file"), "x")
 	const head = "Num       RefCount Protocol Flags    Type St Inode Path\n0: 00000002 00000000 00010000 0001 01 1 "
 	for said, want := range map[string]string{
 		head + dir + "/a b\n": "[" + dir + "/a b]", head + "./a b\n": "[" + dir + "/a b]", head + dir + "/file\n": "[]", head + "@" + dir + "/a b\n": "[]", head + "\n": "[]", "": "[]",

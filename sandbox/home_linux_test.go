@@ -33,7 +33,7 @@ func (p place) reads(t *testing.T, walls *sandbox.Sandbox, home string, names ..
 func (p place) fill(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		write(t, filepath.Join(dir, name), secret)
+		must.Write(t, filepath.Join(dir, name), secret)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestTheHomeIsHidden(t *testing.T) {
 			p := newPlace(t)
 			dir := at(t, &p)
 			p.fill(t, dir, keptBack...)
-			write(t, filepath.Join(dir, ".config", "git", "ignore"), "*.o")
+			must.Write(t, filepath.Join(dir, ".config", "git", "ignore"), "*.o")
 			for range 2 {
 				walls := raise(t, sandbox.Spec{Network: true}, p.folder)
 				for range 2 {
@@ -159,9 +159,9 @@ func TestLinksOfAgentsOpenNothing(t *testing.T) {
 // Links of the user's lead where they lead outside.
 func TestLinksOfTheUsers(t *testing.T) {
 	p := newPlace(t)
-	write(t, filepath.Join(p.home, "dotfiles", "bin", "tool"), "#!/bin/sh\necho a tool\n")
+	must.Write(t, filepath.Join(p.home, "dotfiles", "bin", "tool"), "#!/bin/sh\necho a tool\n")
 	must.OK(t, os.Chmod(filepath.Join(p.home, "dotfiles", "bin", "tool"), 0o755))
-	write(t, filepath.Join(p.home, "dotfiles", "gitconfig"), "[user]\n\tname = Ann\n")
+	must.Write(t, filepath.Join(p.home, "dotfiles", "gitconfig"), "[user]\n\tname = Ann\n")
 	p.fill(t, p.home, "dotfiles/secret")
 	must.OK(t, os.Symlink("dotfiles/bin", filepath.Join(p.home, "bin")))
 	must.OK(t, os.Symlink("dotfiles/gitconfig", filepath.Join(p.home, ".gitconfig")))
@@ -208,7 +208,7 @@ func TestARepositoryOfTheHomeIsHidden(t *testing.T) {
 // The repository that the folder is in is there, and what is beside it isn't.
 func TestTheRepositoryAroundTheFolder(t *testing.T) {
 	p := newPlace(t)
-	write(t, filepath.Join(p.folder, "go.mod"), "module me\n")
+	must.Write(t, filepath.Join(p.folder, "go.mod"), "module me\n")
 	p.fill(t, p.home, "next/x")
 	sub := filepath.Join(p.folder, "part")
 	must.OK(t, os.Mkdir(sub, 0o755))

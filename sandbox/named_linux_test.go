@@ -39,7 +39,7 @@ func TestWhatARunMakesLeadsNoLaterWalls(t *testing.T) {
 			for _, isNewLoop := range []bool{false, true} {
 				t.Run(fmt.Sprint(strings.ReplaceAll(tt.name, " ", "_"), isNewLoop), func(t *testing.T) {
 					p := newPlace(t)
-					write(t, filepath.Join(p.home, ".ssh", "id"), secret)
+					must.Write(t, filepath.Join(p.home, ".ssh", "id"), secret)
 					for _, dir := range tt.prepare {
 						must.OK(t, os.MkdirAll(filepath.Join(p.folder, dir), 0o755))
 					}
@@ -85,8 +85,8 @@ func (p place) tries(t *testing.T, walls *sandbox.Sandbox, script string) (strin
 func TestWhatIsHiddenStaysHidden(t *testing.T) {
 	walltest.Both(t, func(t *testing.T) {
 		p := newPlace(t)
-		write(t, filepath.Join(p.folder, "a", "b", "x"), secret)
-		write(t, filepath.Join(p.folder, "a", "b", "kept"), "ours")
+		must.Write(t, filepath.Join(p.folder, "a", "b", "x"), secret)
+		must.Write(t, filepath.Join(p.folder, "a", "b", "kept"), "ours")
 		for _, spec := range []sandbox.Spec{{Hide: []string{"a/b/x"}}, {Hide: []string{"a/b/x"}, Protect: []string{"a"}}, {Hide: []string{"~/work/a/b"}, Write: []string{"~/work"}}} {
 			walls := raise(t, spec, p.folder)
 			p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c", "mv a a2; mv a/b a/b2; echo evil >>a/b/kept")
@@ -113,7 +113,7 @@ func TestWhatIsProtectedInAFolderWithAPatternsName(t *testing.T) {
 			p.folder = named
 			protected := []string{"key.pem", "deploy/prod.pem", "docs/a/kept.md", "all.code-workspace"} // the last by ourselves
 			for _, name := range protected {
-				write(t, filepath.Join(p.folder, name), "ours")
+				must.Write(t, filepath.Join(p.folder, name), "ours")
 			}
 			walls := raise(t, sandbox.Spec{Protect: []string{"./*.pem", "deploy/*.pem", "docs/"}}, p.folder)
 			p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c", "for f in free "+strings.Join(protected, " ")+"; do echo evil >>$f; done")

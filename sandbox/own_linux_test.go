@@ -47,10 +47,10 @@ func TestWhatAnAgentMakesOfItsOwnIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
 			if there {
-				write(t, filepath.Join(p.home, ".agent", "settings.json"), "mine")
-				write(t, filepath.Join(p.home, ".agent", "hooks", "h"), "hook")
-				write(t, filepath.Join(p.home, ".agent", "history"), "what others asked")
-				write(t, filepath.Join(p.home, ".agent.json"), "{}")
+				must.Write(t, filepath.Join(p.home, ".agent", "settings.json"), "mine")
+				must.Write(t, filepath.Join(p.home, ".agent", "hooks", "h"), "hook")
+				must.Write(t, filepath.Join(p.home, ".agent", "history"), "what others asked")
+				must.Write(t, filepath.Join(p.home, ".agent.json"), "{}")
 			}
 			before := tree(t, p.home)
 			var first string
@@ -78,7 +78,7 @@ func TestWhatAnAgentMakesOfItsOwnIsGone(t *testing.T) {
 // Who sits at the agent keeps the sessions of this folder, and no others are there.
 func TestSessionsOfAPlanAreKept(t *testing.T) {
 	p := newPlace(t)
-	write(t, filepath.Join(p.home, ".agent", "sessions", "other", "s"), "another project")
+	must.Write(t, filepath.Join(p.home, ".agent", "sessions", "other", "s"), "another project")
 	name := regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(p.folder, "-")
 	out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{Agent: agentOf, HasTerminal: true}, "/bin/sh", "-c", "echo one >~/.agent/sessions/"+name+"/s; ls ~/.agent/sessions")
 	if err != nil || out != name+"\n" {
@@ -108,15 +108,14 @@ func TestALoginThatIsRenewedIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
-			write(t, filepath.Join(p.home, ".agent", "auth.json"), loggedIn)
-			write(t, filepath.Join(p.home, ".ssh", "id"), loggedIn)
+			must.Write(t, filepath.Join(p.home, ".agent", "auth.json"), loggedIn)
+			must.Write(t, filepath.Join(p.home, ".ssh", "id"), loggedIn)
 			for range 2 {
 				walls := raise(t, sandbox.Spec{}, p.folder)
 				if _, err := p.run(t, walls, sandbox.Run{Agent: agentOf}, "/bin/sh", "-c", "cd ~/.agent && "+tt.script); err != nil {
 					t.Log(err)
 				}
-				data, err := os.ReadFile(filepath.Join(p.home, ".agent", "auth.json"))
-				must.OK(t, err)
+				data := must.Read(t, filepath.Join(p.home, ".agent", "auth.json"))
 				said := strings.NewReplacer(`"`, "", ",", "", "\n", " ", "{", "", "}", "").Replace(string(data))
 				words := strings.Fields(said)
 				get := func(key string) string { return words[slices.Index(words, key)+1] }
@@ -135,7 +134,7 @@ func TestALoginThatIsRenewedIsKept(t *testing.T) {
 func TestALoginIsTheSameOnBothSides(t *testing.T) {
 	p := newPlace(t)
 	auth := filepath.Join(p.home, ".agent", "auth.json")
-	write(t, auth, loggedIn)
+	must.Write(t, auth, loggedIn)
 	walls := raise(t, sandbox.Spec{}, p.folder)
 	cmd := exec.Command("/bin/sh", "-c", `sed -i s/a1/a2/ ~/.agent/auth.json; until grep a3 ~/.agent/auth.json; do sleep 0.01; done`)
 	cmd.Dir, cmd.Env = p.folder, append(os.Environ(), "HOME="+p.home)
@@ -143,7 +142,7 @@ func TestALoginIsTheSameOnBothSides(t *testing.T) {
 	must.OK(t, err)
 	must.OK(t, cmd.Start())
 	proctest.Until(t, "what was renewed inside is outside", func() bool { return contains(auth, "a2") })
-	write(t, auth, strings.Replace(loggedIn, "a1", "a3", 1))
+	must.Write(t, auth, strings.Replace(loggedIn, "a1", "a3", 1))
 	must.OK(t, cmd.Wait())
 	settle()
 	if !contains(auth, "a3") {

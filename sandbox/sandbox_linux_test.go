@@ -82,7 +82,7 @@ func TestASocketThatGoesWhileWallsAreRaised(t *testing.T) {
 	bwrap, err := exec.LookPath("bwrap")
 	must.OK(t, err)
 	bin := t.TempDir() // whose bubblewrap takes one away each time
-	write(t, filepath.Join(bin, "bwrap"), "#!/bin/sh\nfor socket in "+dir+"/*; do rm -f \"$socket\"; break; done\nexec "+bwrap+" \"$@\"\n")
+	must.Write(t, filepath.Join(bin, "bwrap"), "#!/bin/sh\nfor socket in "+dir+"/*; do rm -f \"$socket\"; break; done\nexec "+bwrap+" \"$@\"\n")
 	must.OK(t, os.Chmod(filepath.Join(bin, "bwrap"), 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	raise(t, sandbox.Spec{}, p.folder)
@@ -121,7 +121,7 @@ func TestAProgramOfAPackageIsFoundOnPath(t *testing.T) {
 	for _, room := range []string{"/tmp", "/dev/shm"} {
 		p := newPlace(t)
 		packages := filepath.Join(roomIn(t, room), "node_modules")
-		write(t, filepath.Join(packages, "tool", "bin.sh"), "#!/bin/sh\necho the tool\n")
+		must.Write(t, filepath.Join(packages, "tool", "bin.sh"), "#!/bin/sh\necho the tool\n")
 		must.OK(t, os.Chmod(filepath.Join(packages, "tool", "bin.sh"), 0o755))
 		must.OK(t, os.Mkdir(filepath.Join(packages, ".bin"), 0o755))
 		must.OK(t, os.Symlink("../tool/bin.sh", filepath.Join(packages, ".bin", "tool")))

@@ -47,12 +47,6 @@ func (s *scene) in(parts ...string) string {
 	return filepath.Join(append([]string{s.folder}, parts...)...)
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	must.OK(t, os.WriteFile(path, []byte(text), 0o644))
-}
-
 func contains(path, text string) bool {
 	data, _ := os.ReadFile(path)
 	return strings.Contains(string(data), text)
@@ -108,7 +102,7 @@ func hook(t *testing.T, s *scene, _ string) bool {
 // inFile is an attack that writes into a file of the folder.
 func inFile(name string) attack {
 	return attack{
-		prepare: func(t *testing.T, s *scene) { write(t, s.in(name), "ours\n") },
+		prepare: func(t *testing.T, s *scene) { must.Write(t, s.in(name), "ours\n") },
 		strike:  func(string) error { return appendTo(name, "evil\n") },
 		worked:  func(t *testing.T, s *scene, _ string) bool { return contains(s.in(name), "evil") },
 	}

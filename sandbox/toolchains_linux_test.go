@@ -81,9 +81,9 @@ func isThere(path string) bool {
 func goModule(t *testing.T, home string) {
 	dir := filepath.Join(home, "go", "pkg", "mod", "cache", "download", "example.org", "dep", "@v")
 	const mod = "module example.org/dep\n"
-	write(t, filepath.Join(dir, "v1.0.0.info"), `{"Version":"v1.0.0"}`)
-	write(t, filepath.Join(dir, "v1.0.0.mod"), mod)
-	write(t, filepath.Join(dir, "list"), "v1.0.0\n")
+	must.Write(t, filepath.Join(dir, "v1.0.0.info"), `{"Version":"v1.0.0"}`)
+	must.Write(t, filepath.Join(dir, "v1.0.0.mod"), mod)
+	must.Write(t, filepath.Join(dir, "list"), "v1.0.0\n")
 	f, err := os.Create(filepath.Join(dir, "v1.0.0.zip"))
 	must.OK(t, err)
 	z := zip.NewWriter(f)
@@ -109,7 +109,7 @@ func TestToolchainsWorkInside(t *testing.T) {
 				os.Unsetenv(name)
 			}
 			for name, text := range tt.home {
-				write(t, filepath.Join(p.home, name), text)
+				must.Write(t, filepath.Join(p.home, name), text)
 			}
 			if tt.prepare != nil {
 				tt.prepare(t, p.home)
@@ -141,7 +141,7 @@ func TestSettingsWithoutLogins(t *testing.T) {
 		".yarnrc.yml": "npmRegistryServer: \"https://npm.example\"\nnpmScopes:\n  corp:\n    npmAuthToken: secret\n    npmRegistryServer: \"https://corp.example\"\n",
 		".condarc":    "channels:\n  - https://conda.example/t/tk-0123456789abcdef0123456789ab/secret\n  - defaults\n",
 	} {
-		write(t, filepath.Join(p.home, name), text)
+		must.Write(t, filepath.Join(p.home, name), text)
 	}
 	out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{}, "/bin/sh", "-c",
 		"git config user.name && git config user.email && git config alias.st && cd && cat .gitconfig work.inc .yarnrc.yml .condarc | grep -v '^\\[' ; echo x >>.gitconfig")

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -10,8 +9,7 @@ import (
 
 // Users read in one place what is kept from agents.
 func TestTheDocumentSaysOfEachWhatBecomesOfIt(t *testing.T) {
-	page, err := os.ReadFile("../docs/SANDBOX.md")
-	must.OK(t, err)
+	page := must.Read(t, "../docs/SANDBOX.md")
 	for _, o := range toolConfig {
 		if row := "| " + o.by + ": `" + strings.Join(o.names, "`, `") + "` | read-only |"; !strings.Contains(string(page), row) {
 			t.Errorf("there is no row %s", row)

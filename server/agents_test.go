@@ -17,7 +17,7 @@ func TestAgentsToChoose(t *testing.T) {
 	for name, script := range map[string]string{"pi": "echo 0.87.1", "claude": "echo broken >&2; exit 3", "mine": "exit 1"} {
 		must.OK(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 	}
-	writeFile(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "ralph-lsp", "config.toml"), "[backends.mine]\ncommand = \"mine\"\n[backends.gone]\ncommand = \"gone\"\n[backends.\"acp:pi\"]\nmode = \"off\"\n")
+	must.Write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "ralph-lsp", "config.toml"), "[backends.mine]\ncommand = \"mine\"\n[backends.gone]\ncommand = \"gone\"\n[backends.\"acp:pi\"]\nmode = \"off\"\n")
 	dir := configured(t, "[backends.theirs]\ncommand = \"./theirs\"\n")
 	c := dial(t, plain, dir)
 	agents := result[answers.AgentsResult](c, c.Command(wire.CommandAgents, struct{}{})).Agents

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -63,7 +64,7 @@ func TestNoCommandIsSilent(t *testing.T) {
 	try(c, wire.CommandSteer, map[string]any{"text": "Leave the parser alone"}, "the next run is told")
 	try(c, wire.CommandUpdate, map[string]any{"text": "$5"}, "2 iterations · $5.00")
 	try(c, wire.CommandPause, none{}, "the loop pauses after this iteration")
-	writeFile(t, filepath.Join(dir, "go"), "")
+	must.Write(t, filepath.Join(dir, "go"), "")
 	c.Hears("window/showMessage", "Ralph: paused after iteration 1")
 	try(c, wire.CommandPause, none{}, "the loop is paused")
 	try(c, wire.CommandNext, none{}, "no run is under way")

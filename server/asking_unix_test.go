@@ -64,8 +64,7 @@ func TestAnEditorsSettingHasTheUserAsked(t *testing.T) {
 // gone waits until the agent that worked in a folder is dead, and returns what it was told.
 func gone(t *testing.T, dir string) (told string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "pid"))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join(dir, "pid"))
 	pid, err := strconv.Atoi(string(text))
 	must.OK(t, err)
 	proctest.Until(t, "the end of the agent", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })

@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,7 +55,7 @@ func TestUnbelievableAmountsAreUnknown(t *testing.T) {
 
 func TestABadStateFileDoesNotHideTheOtherLoops(t *testing.T) {
 	bad, good := t.TempDir(), t.TempDir()
-	writeFile(t, filepath.Join(bad, ".pi", "ralph-loop.local.md"),
+	must.Write(t, filepath.Join(bad, ".pi", "ralph-loop.local.md"),
 		"---\nactive: true\niteration: 2\nstarted_at: \"9999-12-31T23:59:59-12:00\"\ncost_usd: 1e300\nelapsed: 2000000h\n---\n\nhello\n")
 	c := dial(t, optedIn, bad, good)
 	if seen := c.status(bad, inState("interrupted")); seen.Cost != nil || !seen.StartedAt.IsZero() {
@@ -78,10 +77,9 @@ func TestAPlantedSessionIsNotListed(t *testing.T) {
 	past := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops
 	path, err := wire.PathOf(past[0].SessionFileURI)
 	must.OK(t, err)
-	data, err := os.ReadFile(path)
-	must.OK(t, err)
+	data := must.Read(t, path)
 	planted := filepath.Join(filepath.Dir(path), "2099-01-01T00-00-00-000Z_x.jsonl")
-	writeFile(t, planted, string(data))
+	must.Write(t, planted, string(data))
 	if again := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops; len(again) != 1 || again[0].SessionFileURI != past[0].SessionFileURI {
 		t.Errorf("got %+v", again)
 	}

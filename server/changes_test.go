@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -21,7 +22,7 @@ import (
 func reviewed(t *testing.T, capabilities string) (c *dialled, dir, id string) {
 	t.Helper()
 	dir = t.TempDir()
-	writeFile(t, filepath.Join(dir, "log.txt"), "begun\n")
+	must.Write(t, filepath.Join(dir, "log.txt"), "begun\n")
 	c = dial(t, optedIn, dir)
 	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "writes"), "maxIterations": 2}))
 	c.status(dir, inState("ended"))
@@ -237,7 +238,7 @@ func TestNothingIsUndoneUnderAnAgentsHands(t *testing.T) {
 		t.Fatalf("offers %+v, %v", data, err)
 	}
 	other.Must(other.Command(data.Offers[0].Command, data.Offers[0].Arguments[0]))
-	writeFile(t, filepath.Join(dir, "go"), "")
+	must.Write(t, filepath.Join(dir, "go"), "")
 	owner.status(dir, inState("paused"))
 	other.Must(other.Command(wire.CommandUndo, answers.UndoParams{Iteration: 1}))
 	if got := readFile(t, filepath.Join(dir, "go")); got != "absent" {
@@ -251,7 +252,7 @@ func TestWhatCannotBeReviewed(t *testing.T) {
 	c := dial(t, strings.Replace(optedIn, `"version":2`, `"version":2,"trusted":true`, 1), dir)
 	empty := t.TempDir()
 	off := t.TempDir()
-	writeFile(t, filepath.Join(off, "ralph.toml"), "[changes]\nkeep = \"0\"\n")
+	must.Write(t, filepath.Join(off, "ralph.toml"), "[changes]\nkeep = \"0\"\n")
 	in := func(folder string) wire.LoopParams { return wire.LoopParams{Folder: wire.FileURI(folder)} }
 	for name, tt := range map[string]struct {
 		command  string
@@ -304,9 +305,9 @@ func TestANameWithAnyBytes(t *testing.T) {
 	agent := agentThat(t, "waits")
 	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agent, "maxIterations": 1}))
 	c.Hears("ralph/update", "working")
-	writeFile(t, filepath.Join(dir, odd), "odd\n")
-	writeFile(t, filepath.Join(dir, quote), "quote\n")
-	writeFile(t, filepath.Join(dir, "go"), "")
+	must.Write(t, filepath.Join(dir, odd), "odd\n")
+	must.Write(t, filepath.Join(dir, quote), "quote\n")
+	must.Write(t, filepath.Join(dir, "go"), "")
 	c.status(dir, inState("ended"))
 	_, all := c.changed(wire.ChangesParams{})
 	for _, f := range all.Files {

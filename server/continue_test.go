@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,8 +20,7 @@ func leftByOthers(t *testing.T) (dir string) {
 	t.Helper()
 	dir = configured(t, own(agentThat(t, "never")))
 	file := filepath.Join(dir, filepath.FromSlash(loopstate.Name))
-	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
-	must.OK(t, os.WriteFile(file, []byte(othersState), 0o600))
+	must.Write(t, file, othersState)
 	return dir
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -31,7 +32,7 @@ func TestADetachedLoopIsStillTold(t *testing.T) {
 		}
 	}
 	c.status(dir, isAlone)
-	writeFile(t, filepath.Join(dir, "go"), "")
+	must.Write(t, filepath.Join(dir, "go"), "")
 	c.Hears("ralph/update", `"iteration":2`)
 	os.Remove(filepath.Join(dir, "go"))
 	c.Must(c.Command(wire.CommandCancel, wire.LoopParams{LoopID: started.LoopID}))
@@ -67,7 +68,7 @@ func TestAReloadedEditorHasItsLoopAgain(t *testing.T) {
 	if l.LoopID != started.LoopID || l.Iteration != 1 || l.State != "running" {
 		t.Errorf("%+v", l)
 	}
-	writeFile(t, filepath.Join(dir, "go"), "")
+	must.Write(t, filepath.Join(dir, "go"), "")
 	second.status(dir, inState("ended"))
 	second.Hears("ralph/update", `"_ralph/end"`)
 	updates, _ := readAll(t, second, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: started.LoopID}})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/findings"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -19,8 +20,8 @@ const diagnosing = `{"experimental":{"ralph":{"version":2,"updates":true,"diagno
 func diagnosed(t *testing.T, capabilities string) (c *dialled, dir string) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	dir = t.TempDir()
-	writeFile(t, filepath.Join(dir, "ralph.toml"), "[verify]\ndiagnostics = \"no_new_errors\"\n")
-	writeFile(t, filepath.Join(dir, "log.txt"), "old\n")
+	must.Write(t, filepath.Join(dir, "ralph.toml"), "[verify]\ndiagnostics = \"no_new_errors\"\n")
+	must.Write(t, filepath.Join(dir, "log.txt"), "old\n")
 	return dial(t, capabilities, dir), dir
 }
 

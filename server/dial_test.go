@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
-	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -131,11 +128,4 @@ func (c *dialled) dryRun(argument map[string]any) answers.DryRunResult {
 	c.t.Helper()
 	argument["dryRun"] = true
 	return result[answers.DryRunResult](c, c.Command(wire.CommandStart, argument))
-}
-
-// writeFile writes a file of a test, with the folders above it.
-func writeFile(t *testing.T, path, content string) {
-	t.Helper()
-	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must.OK(t, os.WriteFile(path, []byte(content), 0o600))
 }

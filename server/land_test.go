@@ -21,7 +21,7 @@ func inTree(t *testing.T, capabilities string) (c *dialled, repo string, tree wi
 	t.Helper()
 	dir := paths.Real(t.TempDir())
 	repo = filepath.Join(dir, "app")
-	writeFile(t, filepath.Join(repo, "log.txt"), "begun\n")
+	must.Write(t, filepath.Join(repo, "log.txt"), "begun\n")
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "Ann"}, {"config", "user.email", "ann@example.com"}, {"add", "-A"}, {"commit", "-qm", "first"}} {
 		testhome.Git(t, repo, args...)
 	}
@@ -55,7 +55,7 @@ func TestALoopLandsByWhatItsEndOffers(t *testing.T) {
 	path, _ := wire.PathOf(tree.Path)
 	ended := c.status(path, inState("ended"))
 	log := filepath.Join(repo, "log.txt")
-	writeFile(t, log, "mine\n")
+	must.Write(t, log, "mine\n")
 	refused := click[answers.LandResult](c, ended.Offers, "Land")
 	if refused.Reason != "uncommitted" || len(refused.Refused) != 1 || refused.Refused[0].Path != "log.txt" || readFile(t, log) != "mine\n" {
 		t.Errorf("%+v", refused)

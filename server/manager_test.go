@@ -263,7 +263,7 @@ func TestLimitsAsTheyAreTyped(t *testing.T) {
 		t.Errorf("by its id: %q", got.Text)
 	}
 	said(first, wire.CommandUpdate, "1", "1 iteration · $6.00 · 1h of running · 3 runs of unknown cost")
-	writeFile(t, filepath.Join(dir, "go"), "")
+	must.Write(t, filepath.Join(dir, "go"), "")
 	first.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "max_iterations" })
 	if m := first.Command(wire.CommandResume, wire.ResumeParams{Text: "0"}); m.Error == nil || !strings.Contains(m.Error.Message, "say --max-iterations 0 for that") {
 		t.Errorf("without a limit: %+v", m)

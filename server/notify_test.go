@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -22,7 +23,7 @@ func TestALoopOfAnEditorCallsItsUser(t *testing.T) {
 		told <- string(body)
 	}))
 	defer hook.Close()
-	writeFile(t, filepath.Join(home, "ralph-lsp", config.UserName), "[notify]\ncommand = [\"no-such-program-of-ours\"]\nwebhook = \""+hook.URL+"\"\n")
+	must.Write(t, filepath.Join(home, "ralph-lsp", config.UserName), "[notify]\ncommand = [\"no-such-program-of-ours\"]\nwebhook = \""+hook.URL+"\"\n")
 	c := dial(t, optedIn, t.TempDir())
 	request := map[string]any{"prompt": "Tidy up", "backend": agentThat(t, "writes"), "maxIterations": 1}
 	c.Must(c.Command(wire.CommandStart, request))

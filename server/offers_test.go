@@ -54,7 +54,7 @@ var endsBy = map[loop.StopReason]func(t *testing.T, dir string) *dialled{
 	loop.StopMaxIterations: ended("echoes", limits.Given{MaxIterations: new(1)}),
 	loop.StopMaxTime:       ended("never", limits.Given{MaxDuration: new(limits.Duration(300 * time.Millisecond))}),
 	loop.StopMaxCost: func(t *testing.T, dir string) *dialled {
-		writeFile(t, filepath.Join(dir, "ralph.toml"), own(agentThat(t, "costs"))+"output = \"pi-stream-json\"\n")
+		must.Write(t, filepath.Join(dir, "ralph.toml"), own(agentThat(t, "costs"))+"output = \"pi-stream-json\"\n")
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Trust: true, Choices: wire.Choices{
 			Said: settings.Said{Given: limits.Given{MaxCostUSD: new(0.25)}}}}))
@@ -70,8 +70,8 @@ var endsBy = map[loop.StopReason]func(t *testing.T, dir string) *dialled{
 	loop.StopBadStateFile: func(t *testing.T, dir string) *dialled {
 		c := ended("waits", limits.Given{})(t, dir)
 		c.status(dir, inState("running"))
-		writeFile(t, filepath.Join(dir, filepath.FromSlash(loopstate.Name)), "---\nactive: [\n---\n\nx\n")
-		writeFile(t, filepath.Join(dir, "go"), "")
+		must.Write(t, filepath.Join(dir, filepath.FromSlash(loopstate.Name)), "---\nactive: [\n---\n\nx\n")
+		must.Write(t, filepath.Join(dir, "go"), "")
 		return c
 	},
 }
@@ -133,7 +133,7 @@ func TestOffersDoWhatTheySay(t *testing.T) {
 					t.Fatalf("got %+v", l)
 				}
 				if ending.Reason == loop.StopBackendError && remedy == loop.RemedyResume { // it was mended
-					writeFile(t, filepath.Join(dir, "agent"), "#!/bin/sh\nexec sleep 600\n")
+					must.Write(t, filepath.Join(dir, "agent"), "#!/bin/sh\nexec sleep 600\n")
 				}
 				isTrue[remedy](c, dir, l.Offers[i], c.Must(c.Command(l.Offers[i].Command, l.Offers[i].Arguments[0])))
 			})

@@ -15,10 +15,10 @@ import (
 func TestATaskIsRunFromItsPlan(t *testing.T) {
 	t.Parallel()
 	agent := filepath.Join(t.TempDir(), "agent.sh")
-	writeFile(t, agent, "echo x >work.txt\necho I did it\n")
+	must.Write(t, agent, "echo x >work.txt\necho I did it\n")
 	dir := configured(t, "plan = \"PLAN.md\"\nbackend = \"mine\"\n[backends.mine]\ncommand = \"sh\"\nargs = [\""+agent+"\"]\n")
 	plan := filepath.Join(dir, "PLAN.md")
-	writeFile(t, plan, "- [ ] first\n- [ ] second (after: first) (verify: true)\n")
+	must.Write(t, plan, "- [ ] first\n- [ ] second (after: first) (verify: true)\n")
 	c := dial(t, `{"experimental":{"ralph":{"version":2,"trusted":true}}}`, dir)
 	uri := wire.FileURI(plan)
 	c.open(uri, readFile(t, plan))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -69,14 +70,14 @@ func TestWhatACheckFoundIsShownInAnyEditor(t *testing.T) {
 			above := t.TempDir()
 			dir := filepath.Join(above, "shop")
 			for _, file := range []string{"shop.go", "ralph.toml", "../other.go"} {
-				writeFile(t, filepath.Join(dir, file), "\n")
+				must.Write(t, filepath.Join(dir, file), "\n")
 			}
 			c := dial(t, capabilities, dir)
 			c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --completion-promise DONE", Verify: failsOnce, Choices: wire.Choices{Backend: agentThat(t, "insists-again")}}))
 			c.shows(filepath.Join(dir, "shop.go"), "3:5 undefined: x", "9:1 missing return")
-			writeFile(t, filepath.Join(dir, "again"), "")
+			must.Write(t, filepath.Join(dir, "again"), "")
 			c.shows(filepath.Join(dir, "shop.go")) // the next check has begun
-			writeFile(t, filepath.Join(dir, "go"), "")
+			must.Write(t, filepath.Join(dir, "go"), "")
 			c.Hears("$/progress", "done")
 			for _, file := range []string{"../other.go", "gone.go", "ralph.toml"} {
 				c.hasNever(filepath.Join(dir, file))
@@ -89,7 +90,7 @@ func TestWhatTheLastCheckFoundStaysUntilTheLoopIsGone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "shop.go")
-	writeFile(t, file, "\n")
+	must.Write(t, file, "\n")
 	c := dial(t, optedIn, dir)
 	start := wire.StartParams{Text: "Build --completion-promise DONE --max-iterations 1", Verify: "echo shop.go:1:1: broken; exit 1", Choices: wire.Choices{Backend: agentThat(t, "insists")}}
 	c.Must(c.Command(wire.CommandStart, start))
@@ -100,7 +101,7 @@ func TestWhatTheLastCheckFoundStaysUntilTheLoopIsGone(t *testing.T) {
 	c.shows(file)
 	c.Must(c.Command(wire.CommandCancel, struct{}{}))
 
-	writeFile(t, filepath.Join(dir, "ralph.toml"), "[verify]\nmax_failures = 1\n")
+	must.Write(t, filepath.Join(dir, "ralph.toml"), "[verify]\nmax_failures = 1\n")
 	start = wire.StartParams{Text: "Build --completion-promise DONE", Verify: "echo shop.go:1:1: worse; exit 1", Choices: wire.Choices{Backend: agentThat(t, "insists")}, Trust: true}
 	c.Must(c.Command(wire.CommandStart, start))
 	c.status(dir, inState("failed"))

@@ -20,7 +20,7 @@ func TestAnUnsavedPromptCountsHoweverItsURIIsSpelled(t *testing.T) {
 	for _, name := range []string{"plain", "at@x", "plus+x", "sp ace", "par(x)", "é", "a=b", "comma,x", "tilde~"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), name)
-			writeFile(t, filepath.Join(dir, "PROMPT.md"), strings.Repeat("saved long ago ", 100))
+			must.Write(t, filepath.Join(dir, "PROMPT.md"), strings.Repeat("saved long ago ", 100))
 			c := dial(t, optedIn, dir)
 			var escaped strings.Builder
 			for _, b := range []byte(dir) {
@@ -49,7 +49,7 @@ func TestAnUnsavedPromptCountsHoweverItsURIIsSpelled(t *testing.T) {
 
 func TestTheOtherKeysWinOverTheText(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "TASK.md"), strings.Repeat("z", 200))
+	must.Write(t, filepath.Join(dir, "TASK.md"), strings.Repeat("z", 200))
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
 	size := func(argument map[string]any) int {
@@ -93,7 +93,7 @@ func TestAStateFileAsThePromptBringsItsLimits(t *testing.T) {
 
 func TestAPromptLinkedOutOfTheFolder(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "elsewhere.md")
-	writeFile(t, outside, "x")
+	must.Write(t, outside, "x")
 	for _, target := range []string{outside, "/no/such/file"} {
 		dir := t.TempDir()
 		must.OK(t, os.Symlink(target, filepath.Join(dir, "PROMPT.md")))

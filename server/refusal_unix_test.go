@@ -27,7 +27,7 @@ func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
 		t.Helper()
 		must.OK(t, os.MkdirAll(path, 0o700))
 	}
-	file := func(t *testing.T, path string) { writeFile(t, path, "x") }
+	file := func(t *testing.T, path string) { must.Write(t, path, "x") }
 	start := map[string]any{"prompt": "x", "backend": agent}
 	for name, tt := range map[string]struct {
 		make     func(*testing.T, string)

@@ -129,7 +129,7 @@ func TestAnotherServerReviewsALoopAtWork(t *testing.T) {
 func TestSnapshotsThatWentAway(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "log.txt"), "begun\n")
+	must.Write(t, filepath.Join(dir, "log.txt"), "begun\n")
 	if out, err := exec.Command("git", "-C", dir, "init", "-q", "--template=").CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v %s", err, out)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/service"
@@ -20,7 +21,7 @@ const promising = "Build it, then output `<promise>DONE</promise>`."
 
 func TestThePromptsPromise(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "PROMPT.md"), promising)
+	must.Write(t, filepath.Join(dir, "PROMPT.md"), promising)
 	agent := agentThat(t, "promises")
 	choices := map[string]any{"backend": agent, "promptUri": wire.FileURI(filepath.Join(dir, "PROMPT.md"))}
 	c := dial(t, optedIn, dir)
@@ -47,7 +48,7 @@ func TestAPlainClientHearsWhichLoopItIs(t *testing.T) {
 	one, two := filepath.Join(base, "one", "app"), filepath.Join(base, "two", "app")
 	names := map[string]string{one: "Mend the parser", two: "Write the docs"}
 	for dir, name := range names {
-		writeFile(t, filepath.Join(dir, "PROMPT.md"), name+"\n<promise>DONE</promise>")
+		must.Write(t, filepath.Join(dir, "PROMPT.md"), name+"\n<promise>DONE</promise>")
 	}
 	c := dial(t, plain, one, two)
 	for dir, name := range names {
@@ -147,15 +148,15 @@ func TestTheDoctorKnowsThePromptsPromise(t *testing.T) {
 	if got := find(dir, "setting.completion.promise"); len(got) != 0 {
 		t.Errorf("without a prompt: %+v", got)
 	}
-	writeFile(t, filepath.Join(dir, "PROMPT.md"), promising)
+	must.Write(t, filepath.Join(dir, "PROMPT.md"), promising)
 	if got := find(dir, "setting.completion.promise"); len(got) != 1 || !got[0].OK || got[0].Message != `completion.promise = "DONE" (the prompt, PROMPT.md)` {
 		t.Errorf("got %+v", got)
 	}
-	writeFile(t, filepath.Join(dir, "PROMPT.md"), promising+" Or <promise>STUCK</promise>.")
+	must.Write(t, filepath.Join(dir, "PROMPT.md"), promising+" Or <promise>STUCK</promise>.")
 	if got := find(dir, "prompt"); len(got) != 1 || got[0].OK || !got[0].Optional || !strings.Contains(got[0].Message, "has several promises") || got[0].Fix == "" {
 		t.Errorf("got %+v", got)
 	}
-	writeFile(t, filepath.Join(dir, config.Name), "[completion]\npromise = \"FOLDER\"\n")
+	must.Write(t, filepath.Join(dir, config.Name), "[completion]\npromise = \"FOLDER\"\n")
 	if got := find(dir, "setting.completion.promise"); len(got) != 1 || !strings.Contains(got[0].Message, "FOLDER") || len(find(dir, "prompt")) != 0 {
 		t.Errorf("with a promise in the folder: %+v", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -15,7 +16,7 @@ import (
 func repository(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(paths.Real(t.TempDir()), "app")
-	writeFile(t, filepath.Join(dir, "a"), "one\n")
+	must.Write(t, filepath.Join(dir, "a"), "one\n")
 	testhome.Git(t, dir, "init", "-q", "-b", "main")
 	testhome.Git(t, dir, "add", "-A")
 	testhome.Git(t, dir, "-c", "user.name=Ann", "-c", "user.email=ann@example.com", "commit", "-qm", "first")
@@ -26,7 +27,7 @@ func TestALoopInAWorktree(t *testing.T) {
 	t.Parallel()
 	dir := repository(t)
 	tree := filepath.Join(filepath.Dir(dir), "app.worktrees", "build-x")
-	writeFile(t, filepath.Join(dir, "ralph.toml"), "[worktree]\nsetup = [\"echo prepared\"]\n")
+	must.Write(t, filepath.Join(dir, "ralph.toml"), "[worktree]\nsetup = [\"echo prepared\"]\n")
 	c := dial(t, optedIn, dir)
 	other := dial(t, optedIn, dir) // another editor of the same folder
 	start := map[string]any{"text": "Build X --worktree", "backend": agentThat(t, "never"), "trust": true}
@@ -65,7 +66,7 @@ func TestALoopInAWorktree(t *testing.T) {
 
 func TestASetupThatFailsStartsNothing(t *testing.T) {
 	dir := repository(t)
-	writeFile(t, filepath.Join(dir, "ralph.toml"), "[worktree]\nsetup = [\"echo no such luck; exit 1\"]\n")
+	must.Write(t, filepath.Join(dir, "ralph.toml"), "[worktree]\nsetup = [\"echo no such luck; exit 1\"]\n")
 	c := dial(t, optedIn, dir)
 	m := c.Command(wire.CommandStart, map[string]any{"prompt": "x", "worktree": true, "backend": agentThat(t, "never")})
 	if reason(t, m) != wire.ReasonUntrusted {

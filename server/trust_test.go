@@ -224,7 +224,7 @@ func TestThePlanIsTheAgentsOwnInterface(t *testing.T) {
 func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
-	writeFile(t, filepath.Join(home, "ralph-lsp", config.UserName), "[limits]\nmax_cost_usd = 2\n")
+	must.Write(t, filepath.Join(home, "ralph-lsp", config.UserName), "[limits]\nmax_cost_usd = 2\n")
 	dir := configured(t, "[limits]\nmax_cost_usd = 0\nmax_iterations = 0\nmax_duration = \"1h\"\n")
 	request := func(more ...any) map[string]any {
 		r := map[string]any{"prompt": "x", "backend": agentThat(t, "never")}
@@ -273,7 +273,7 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
-	writeFile(t, filepath.Join(home, "ralph-lsp", config.UserName), "[limits]\nmax_cost_usd = 2\n")
+	must.Write(t, filepath.Join(home, "ralph-lsp", config.UserName), "[limits]\nmax_cost_usd = 2\n")
 	agent := agentThat(t, "never")
 	dir := leftBehind(t, loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: agent}})
 	file, err := loopstate.Open(dir)

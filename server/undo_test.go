@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -62,7 +63,7 @@ func paused(t *testing.T) (c *dialled, dir string) {
 	t.Helper()
 	c, dir = atWork(t)
 	c.Must(c.Command(wire.CommandPause, struct{}{}))
-	writeFile(t, filepath.Join(dir, "go"), "")
+	must.Write(t, filepath.Join(dir, "go"), "")
 	c.Hears("$/progress", "1/50 · paused")
 	return c, dir
 }
@@ -80,7 +81,7 @@ func TestAnUndoIsNotAskedForWhenAnIterationBegins(t *testing.T) {
 			}
 			c.BeginCommand(wire.CommandUndo, answers.UndoParams{Iteration: 1})
 			c.Hears("window/showMessageRequest", "Undo iteration 1?")
-			writeFile(t, filepath.Join(dir, "stays"), "mine\n")
+			must.Write(t, filepath.Join(dir, "stays"), "mine\n")
 			owner.Must(owner.Command(wire.CommandResume, struct{}{}))
 			c.Hears("$/cancelRequest", "")
 			if got := readFile(t, filepath.Join(dir, "go")); got != "" {
@@ -103,7 +104,7 @@ func TestAPlainClientIsAskedToPauseBeforeAnUndo(t *testing.T) {
 	if len(got.Undone) != 0 || got.Text != "the loop pauses after this iteration; undo when it has ended" {
 		t.Errorf("got %+v", got)
 	}
-	writeFile(t, filepath.Join(dir, "go"), "")
+	must.Write(t, filepath.Join(dir, "go"), "")
 	c.Hears("$/progress", "1/50 · paused")
 }
 
@@ -112,7 +113,7 @@ func TestAFileThatBothChangedIsMerged(t *testing.T) {
 	t.Parallel()
 	c, dir, _ := reviewed(t, optedIn)
 	log := filepath.Join(dir, "log.txt")
-	writeFile(t, log, "begun\nline 1\nline zwei\n")
+	must.Write(t, log, "begun\nline 1\nline zwei\n")
 	refused := result[answers.UndoResult](c, c.Command(wire.CommandUndo, answers.UndoParams{Iteration: 2}))
 	if len(refused.Refused) != 1 || len(refused.Refused[0].Offers) != 1 || refused.Text != "1 file undone; 1 is left as it is" {
 		t.Fatalf("got %+v", refused)

@@ -3,7 +3,6 @@ package service
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,8 +49,7 @@ func TestTheDoctorSaysHowAnAgentIsPaid(t *testing.T) {
 func TestTheDoctorSaysWhatIsWrongInADeepFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("deep/", 40))
 	path := filepath.Join(dir, filepath.FromSlash(loopstate.Name))
-	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must.OK(t, os.WriteFile(path, []byte("---\niteration: many\n---\nDo it\n"), 0o600))
+	must.Write(t, path, "---\niteration: many\n---\nDo it\n")
 	if c := checkState(dir); c.OK || !strings.Contains(c.Message, "ralph-loop.local.md:2: ") {
 		t.Errorf("got %q", c.Message)
 	}

@@ -94,7 +94,7 @@ func TestAModelSeesALoopOnce(t *testing.T) {
 	repo, tree := repository(t)
 	files := func(folder string) config.Files { return config.FilesOf(folder, nil) }
 	m := &Models{Window: Window{Starter: Starter{Service: &Service{Files: files}, Detect: start.Installed}}}
-	write(t, filepath.Join(tree.Path, ".pi", "ralph-loop.local.md"), "---\nactive: true\niteration: 4\nmax_iterations: 9\nloop_id: \"ralph-a\"\n---\n\nBuild it\n")
+	must.Write(t, filepath.Join(tree.Path, ".pi", "ralph-loop.local.md"), "---\nactive: true\niteration: 4\nmax_iterations: 9\nloop_id: \"ralph-a\"\n---\n\nBuild it\n")
 	got, err := m.Call(t.Context(), answers.ToolParams{Name: answers.ToolStatus, Folders: []string{wire.FileURI(repo), wire.FileURI(tree.Path)}})
 	if err != nil || !strings.HasPrefix(got.Text, "Build it (ralph-a): ") || strings.Count(got.Text, "ralph-a") != 1 {
 		t.Errorf("%s, %v", got.Text, err)

@@ -22,14 +22,14 @@ func repository(t *testing.T) (repo string, tree worktree.Tree) {
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_STATE_HOME", "")
 	repo = filepath.Join(dir, "app")
-	write(t, filepath.Join(repo, "a"), "one\n")
+	must.Write(t, filepath.Join(repo, "a"), "one\n")
 	testhome.Git(t, repo, "init", "-q", "-b", "main")
 	testhome.Git(t, repo, "config", "user.name", "Ann")
 	testhome.Git(t, repo, "config", "user.email", "ann@example.com")
 	testhome.Git(t, repo, "add", "-A")
 	testhome.Git(t, repo, "commit", "-qm", "first")
 	tree = treeOf(t, repo, "Fix it")
-	write(t, filepath.Join(tree.Path, "c"), "c\n")
+	must.Write(t, filepath.Join(tree.Path, "c"), "c\n")
 	return repo, tree
 }
 
@@ -41,11 +41,6 @@ func treeOf(t *testing.T, repo, title string) worktree.Tree {
 	}
 	must.OK(t, err)
 	return m.Tree
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
 }
 
 // merges is a landing as users want it who say nothing of how.
@@ -78,7 +73,7 @@ func TestALoopThatRunsIsNotLanded(t *testing.T) {
 // A loop that was left goes with its worktree, and its file doesn't land.
 func TestALoopThatWasLeftLands(t *testing.T) {
 	repo, tree := repository(t)
-	write(t, filepath.Join(tree.Path, loopstate.Name), "---\nactive: true\niteration: 3\nloop_id: ralph-left\n---\nFix it\n")
+	must.Write(t, filepath.Join(tree.Path, loopstate.Name), "---\nactive: true\niteration: 3\nloop_id: ralph-left\n---\nFix it\n")
 	found, err := findTree(repo, "ralph-left")
 	must.OK(t, err)
 	said, _, err := (&Service{}).Land(t.Context(), found, merges)

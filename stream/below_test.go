@@ -2,7 +2,6 @@ package stream
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -57,8 +56,7 @@ func TestBelowACallEachEventHasItsPlace(t *testing.T) {
 			t.Errorf("%#v is about the run as a whole (-want +got)\n%s", e, diff)
 		}
 	}
-	source, err := os.ReadFile("event.go")
-	must.OK(t, err)
+	source := must.Read(t, "event.go")
 	kinds := regexp.MustCompile(`(?m)^func \((\w+)\) event\(\)`).FindAllSubmatch(source, -1)
 	if len(kinds) == 0 {
 		t.Fatal("event.go tells no kinds of events")

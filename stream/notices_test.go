@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +18,7 @@ func corpusTime(t testing.TB) time.Time {
 
 func TestNoticesThatWereGiven(t *testing.T) {
 	now := corpusTime(t)
-	data, err := os.ReadFile("testdata/notices.tsv")
-	must.OK(t, err)
+	data := must.Read(t, "testdata/notices.tsv")
 	var all []string
 	for line := range strings.Lines(string(data)) {
 		if strings.HasPrefix(line, "#") {

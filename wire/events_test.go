@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,8 +35,7 @@ func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 		{"../loop/event.go", "../server/plain_test.go", "FuzzTheWireIsPlain", "Asked Answered"}, // loop/ask makes them plain
 		{"../loop/event.go", "../internal/terminal/style_test.go", "recordedLoop", "Told Published Asked Answered"},
 	} {
-		source, err := os.ReadFile(place.events)
-		must.OK(t, err)
+		source := must.Read(t, place.events)
 		known := eventsNamed(t, place.file, place.inside, strings.Split(place.events, "/")[1])
 		without := strings.Fields(place.without)
 		for _, m := range regexp.MustCompile(`(?m)^func \((\w+)\) (?:e|loopE)vent\(\)`).FindAllStringSubmatch(string(source), -1) {

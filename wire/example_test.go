@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -57,14 +56,12 @@ func message(params map[string]any) any {
 
 // The example that authors of clients copy has only what is in the files of examples.
 func TestTheExampleIsOfRealMessages(t *testing.T) {
-	doc, err := os.ReadFile("../docs/PROTOCOL.md")
-	must.OK(t, err)
+	doc := must.Read(t, "../docs/PROTOCOL.md")
 	files, err := filepath.Glob("../testdata/wire/*.json")
 	must.OK(t, err)
 	var real []any
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		must.OK(t, err)
+		text := must.Read(t, name)
 		var file any
 		if err := json.Unmarshal(text, &file); err != nil {
 			t.Fatal(name, err)

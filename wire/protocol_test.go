@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -85,10 +84,8 @@ func (n wireNames) all() []string {
 // document is what authors of clients have: docs/PROTOCOL.md, and behind it the types.
 func document(t *testing.T) []byte {
 	t.Helper()
-	page, err := os.ReadFile("../docs/PROTOCOL.md")
-	must.OK(t, err)
-	types, err := os.ReadFile("../docs/protocol.ts")
-	must.OK(t, err)
+	page := must.Read(t, "../docs/PROTOCOL.md")
+	types := must.Read(t, "../docs/protocol.ts")
 	for line := range strings.Lines(string(types)) {
 		page = fmt.Appendf(page, "`%s`\n", strings.TrimSpace(line)) // as code of the page
 	}
@@ -154,8 +151,7 @@ func keys(t *testing.T) []string {
 	tag := regexp.MustCompile(`json:"(\w+)`)
 	var all []string
 	for _, name := range sources(t, ".") {
-		source, err := os.ReadFile(name)
-		must.OK(t, err)
+		source := must.Read(t, name)
 		for _, m := range tag.FindAllSubmatch(source, -1) {
 			all = append(all, string(m[1]))
 		}

@@ -389,8 +389,7 @@ func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
 	}
 	var examples []byte
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		must.OK(t, err)
+		data := must.Read(t, name)
 		examples = append(examples, data...)
 	}
 	var code []byte // what stands in backticks: as words of a sentence, keys such as "machine" are always there

@@ -161,7 +161,7 @@ func TestAnAgentIsAnsweredByACommand(t *testing.T) {
 // shell answers nothing.
 func TestCtrlZWhileAnAgentAsks(t *testing.T) {
 	inFolderWithClaude(t)
-	write(t, "script.sh", "set -m\n"+runsAsking+`
+	must.Write(t, "script.sh", "set -m\n"+runsAsking+`
 echo "<stopped>"; read _
 bg; echo "<behind>"; read _
 fg; echo "<ended $?>"

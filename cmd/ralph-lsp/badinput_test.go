@@ -38,12 +38,6 @@ func newUser(t *testing.T) user {
 	return u
 }
 
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	must.OK(t, os.WriteFile(name, []byte(text), 0o600))
-}
-
 const brokenState = "---\nactive: true\niteration: three\n---\n\nDo it\n"
 
 // Bad input gets one clear line on stderr and exit code 1, and loses nothing.
@@ -72,10 +66,10 @@ func TestBadInput(t *testing.T) {
 		{"no prompt", nil, []string{"run"}, `the prompt is empty; give it as words`},
 		{"a prompt of white space", nil, []string{"run", " \n\t"}, `the prompt is empty`},
 		{"missing prompt file", nil, []string{"run", "--prompt-file", "PROMT.md"}, `there is no prompt file PROMT.md; make it, or`},
-		{"empty prompt file", func(t *testing.T) { write(t, "PROMPT.md", "\n") }, []string{"run", "--prompt-file", "PROMPT.md"}, `the prompt in PROMPT.md is empty`},
+		{"empty prompt file", func(t *testing.T) { must.Write(t, "PROMPT.md", "\n") }, []string{"run", "--prompt-file", "PROMPT.md"}, `the prompt in PROMPT.md is empty`},
 		{"prompt file that is a folder", nil, []string{"run", "--prompt-file", "."}, `reading the prompt: read \.: is a directory`},
 		{"empty standard input", nil, []string{"run", "--prompt-file", "-"}, `the prompt in - is empty`},
-		{"two prompts", func(t *testing.T) { write(t, "PROMPT.md", "Do it") }, []string{"run", "--prompt-file", "PROMPT.md", "Do", "that"}, `there are two prompts: --prompt-file PROMPT.md and the words "Do that"`},
+		{"two prompts", func(t *testing.T) { must.Write(t, "PROMPT.md", "Do it") }, []string{"run", "--prompt-file", "PROMPT.md", "Do", "that"}, `there are two prompts: --prompt-file PROMPT.md and the words "Do that"`},
 		{"negative iterations", nil, []string{"run", "--max-iterations", "-3", "Do it"}, `--max-iterations is "-3"; write a whole number, 0 or more`},
 		{"iterations in words", nil, []string{"run", "--max-iterations", "ten", "Do it"}, `--max-iterations is "ten"; write a whole number, 0 or more`},
 		{"too many iterations", nil, []string{"run", "--max-iterations", "99999999999999999999", "Do it"}, `is "99999999999999999999"; write a smaller number`},
@@ -93,11 +87,11 @@ func TestBadInput(t *testing.T) {
 		{"a backend that isn't installed", nil, []string{"run", "--backend", "pi", "Do it"}, `^pi is not installed: npm install `},
 		{"promise with its tags", nil, []string{"run", "--backend", "./agent", "--completion-promise", "<promise>DONE</promise>", "Do it"}, `leave out <promise> and </promise>`},
 		{"missing folder", nil, []string{"run", "-C", "nowhere", "Do it"}, `the folder .*/nowhere doesn't exist; make it first`},
-		{"folder that is a file", func(t *testing.T) { write(t, "file", "") }, []string{"status", "-C", "file"}, `/file isn't a folder`},
-		{"folder that can't be written", func(t *testing.T) { write(t, ".pi", "a file in the place of the folder") }, []string{"run", "--backend", os.Args[0], "Do it"}, `\.pi`},
-		{"broken state file", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"run", "--backend", os.Args[0], "Do it"}, `ralph-loop\.local\.md:3: .*iteration`},
-		{"broken state file, status", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"status"}, `ralph-loop\.local\.md:3: .*iteration`},
-		{"broken state file, cancel", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"cancel"}, `iteration is "three".*\(or delete the file, which discards the loop\)$`},
+		{"folder that is a file", func(t *testing.T) { must.Write(t, "file", "") }, []string{"status", "-C", "file"}, `/file isn't a folder`},
+		{"folder that can't be written", func(t *testing.T) { must.Write(t, ".pi", "a file in the place of the folder") }, []string{"run", "--backend", os.Args[0], "Do it"}, `\.pi`},
+		{"broken state file", func(t *testing.T) { must.Write(t, loopstate.Name, brokenState) }, []string{"run", "--backend", os.Args[0], "Do it"}, `ralph-loop\.local\.md:3: .*iteration`},
+		{"broken state file, status", func(t *testing.T) { must.Write(t, loopstate.Name, brokenState) }, []string{"status"}, `ralph-loop\.local\.md:3: .*iteration`},
+		{"broken state file, cancel", func(t *testing.T) { must.Write(t, loopstate.Name, brokenState) }, []string{"cancel"}, `iteration is "three".*\(or delete the file, which discards the loop\)$`},
 		{"a loop that was interrupted", interruptedLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `holds a loop that stopped at iteration 3/50: continue it or cancel it first \(ralph-lsp resume, ralph-lsp cancel, or run --replace\)$`},
 		{"a loop that is running", runningLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `a loop is already running in .* \(process \d+ on .* since .*\): cancel it first with ralph-lsp cancel, or start with run --replace; watch it with ralph-lsp status$`},
 		{"a loop in another folder", loopIn("an app"), []string{"run", "-C", "an app", "--backend", os.Args[0], "Do it"}, `\(ralph-lsp resume -C '/.*/an app', ralph-lsp cancel -C '/.*/an app', or run --replace\)$`},
@@ -116,7 +110,7 @@ func TestBadInput(t *testing.T) {
 			if tt.given != nil {
 				tt.given(t)
 			}
-			write(t, "agent", "")
+			must.Write(t, "agent", "")
 			must.OK(t, os.Chmod("agent", 0o755))
 			before := folderText(t, u.folder)
 			code, stdout, stderr := u.calls(tt.args...)
@@ -152,12 +146,12 @@ func folderText(t *testing.T, folder string) string {
 }
 
 func interruptedLoop(t *testing.T) {
-	write(t, loopstate.Name, "---\nactive: true\niteration: 3\nmax_iterations: 50\ncompletion_promise: null\nstarted_at: \"2026-01-02T17:35:07Z\"\n---\n\nDo it\n")
+	must.Write(t, loopstate.Name, "---\nactive: true\niteration: 3\nmax_iterations: 50\ncompletion_promise: null\nstarted_at: \"2026-01-02T17:35:07Z\"\n---\n\nDo it\n")
 }
 
 func loopIn(folder string) func(t *testing.T) {
 	return func(t *testing.T) {
-		write(t, filepath.Join(folder, loopstate.Name), "---\nactive: true\niteration: 3\n---\nDo it\n")
+		must.Write(t, filepath.Join(folder, loopstate.Name), "---\nactive: true\niteration: 3\n---\nDo it\n")
 	}
 }
 
@@ -174,7 +168,7 @@ func runningLoop(t *testing.T) {
 // What a dead process left locked is taken over.
 func TestLockOfADeadProcessIsTakenOver(t *testing.T) {
 	u := newUser(t)
-	write(t, filepath.Join(filepath.Dir(loopstate.Name), "ralph-loop.local.lock"), `{"pid":1,"host":"here","loopId":"ralph-dead"}`)
+	must.Write(t, filepath.Join(filepath.Dir(loopstate.Name), "ralph-loop.local.lock"), `{"pid":1,"host":"here","loopId":"ralph-dead"}`)
 	code, stdout, stderr := u.calls("status")
 	if code != terminal.ExitDone || !strings.HasPrefix(stdout, "no loop in ") {
 		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
@@ -184,7 +178,7 @@ func TestLockOfADeadProcessIsTakenOver(t *testing.T) {
 func TestGivenPrompt(t *testing.T) {
 	u := newUser(t)
 	odd := "---\niteration: 9\r\n\n-x @file \u00ff\x1b $HOME\n\n"
-	write(t, "PROMPT.md", odd)
+	must.Write(t, "PROMPT.md", odd)
 	tests := []struct {
 		name  string
 		words []string
@@ -206,7 +200,7 @@ func TestGivenPrompt(t *testing.T) {
 		})
 	}
 	for name, stdin := range map[string]string{"PROMPT.md": "", "-": "Mend\n\xff"} { // what no model would read as its user wrote it
-		write(t, "PROMPT.md", "Mend\n\xff")
+		must.Write(t, "PROMPT.md", "Mend\n\xff")
 		if got, err := (start.Asked{File: name}).Prompt(t.Context(), strings.NewReader(stdin)); err == nil || !strings.HasPrefix(err.Error(), name+":2: column 1 has the byte 0xFF") {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -216,9 +210,9 @@ func TestGivenPrompt(t *testing.T) {
 func TestNoCommandPrintsAFoldersNameAsItIs(t *testing.T) {
 	u := newUser(t)
 	dir := filepath.Join(u.folder, "x\x1b[2J\u202ey\u009bz")
-	write(t, filepath.Join(dir, "ralph.toml"), "[backends.mine]\ncommand = \"./\u202e\u200bevil\"\n")
-	write(t, filepath.Join(dir, "bad", "ralph.toml"), "\"a\u202eb\" = 3\nbackend = \"x\u202e\u009by\"\n")
-	write(t, filepath.Join(dir, "left", ".pi/ralph-loop.local.md"), "---\nactive: true\niteration: 1\nbackend: \"p\\e[31m\u202ei\"\ncompletion_promise: \"\u202eX\u200b\"\nmax_iterations: 3\n---\n\nDo it\n")
+	must.Write(t, filepath.Join(dir, "ralph.toml"), "[backends.mine]\ncommand = \"./\u202e\u200bevil\"\n")
+	must.Write(t, filepath.Join(dir, "bad", "ralph.toml"), "\"a\u202eb\" = 3\nbackend = \"x\u202e\u009by\"\n")
+	must.Write(t, filepath.Join(dir, "left", ".pi/ralph-loop.local.md"), "---\nactive: true\niteration: 1\nbackend: \"p\\e[31m\u202ei\"\ncompletion_promise: \"\u202eX\u200b\"\nmax_iterations: 3\n---\n\nDo it\n")
 	for _, args := range [][]string{
 		{"status"}, {"status", "--json"}, {"cancel"}, {"pause"}, {"resume"}, {"steer", "x"}, {"doctor"}, {"doctor", "--json"}, {"history"}, {"history", "--json"},
 		{"history", "show"}, {"history", "show", "no\u202esuch"}, {"run", "Do it"}, {"run", "--prompt-file", "no\u202e\x1b[1m"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -21,7 +22,7 @@ func (d fullDisk) Write([]byte) (int, error) {
 // No command loses its output and counts as done.
 func TestOutputThatIsLostIsAnError(t *testing.T) {
 	newUser(t)
-	write(t, "stream", "text\n")
+	must.Write(t, "stream", "text\n")
 	idle := [][]string{
 		{"status"}, {"status", "--json"}, {"version"}, {"--version"}, {"help"}, {"help", "run"}, {"doctor", "--json"}, {"cancel"},
 		{"history"}, {"decode", "--format", "text", "stream"}, {"trust", "--forget"}, {"completion", "bash"},
@@ -38,7 +39,7 @@ func TestOutputThatIsLostIsAnError(t *testing.T) {
 // What a command fails of stays what is said.
 func TestAFailureOutweighsLostOutput(t *testing.T) {
 	newUser(t)
-	write(t, loopstate.Name, brokenState)
+	must.Write(t, loopstate.Name, brokenState)
 	var errs bytes.Buffer
 	code := execute([]string{"doctor"}, strings.NewReader(""), fullDisk{syscall.ENOSPC}, &errs)
 	if code != terminal.ExitFailed || !strings.Contains(errs.String(), "found, marked") {

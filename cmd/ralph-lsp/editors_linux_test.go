@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -95,7 +96,7 @@ func TestEveryKindOfWindowOfOneLoop(t *testing.T) {
 	top := newTestTerminal(t, exec.Command("ralph-lsp", "top"))
 	top.await("Ralph 1/1")
 
-	write(t, "go", "")
+	must.Write(t, "go", "")
 	editors := []*lsptest.Client{first, second}
 	for _, e := range editors {
 		e.Hears(wire.MethodUpdate, `"_ralph/question"`)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -10,8 +9,7 @@ import (
 
 // Who reads the README, the help, that of run, or sees the demo, meets the same command first.
 func TestTheFirstCommandIsTheSameEverywhere(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	must.OK(t, err)
+	readme := must.Read(t, "../../README.md")
 	_, runs, _ := strings.Cut(string(readme), "## Run a loop\n")
 	for what, text := range map[string]string{"the README": runs, "the help": overview, "the help of run": newRun().Example} {
 		_, first, _ := strings.Cut(text, "ralph-lsp run ")

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -33,9 +34,9 @@ func TestAKeptLoopOutlivesItsTerminal(t *testing.T) {
 				k.mark = "RALPH_HANGUP_TEST=" + k.dir
 				k.env = append(os.Environ(), "PI_CODING_AGENT_DIR="+t.TempDir(), k.mark)
 				t.Cleanup(func() { proctest.Kill(t, k.mark) })
-				write(t, filepath.Join(k.dir, "agent.sh"), "#!/bin/sh\nsleep 0.2\ncat '"+recording+"'\n")
+				must.Write(t, filepath.Join(k.dir, "agent.sh"), "#!/bin/sh\nsleep 0.2\ncat '"+recording+"'\n")
 				insist(os.Chmod(filepath.Join(k.dir, "agent.sh"), 0o700))
-				write(t, filepath.Join(k.dir, "loop.sh"), "ralph-lsp run Work --on-close keep --max-iterations 500 --max-unchanged-iterations 0 "+tt.flags+"\n")
+				must.Write(t, filepath.Join(k.dir, "loop.sh"), "ralph-lsp run Work --on-close keep --max-iterations 500 --max-unchanged-iterations 0 "+tt.flags+"\n")
 				term := newTestTerminal(t, k.command("bash", "--norc", "-i"))
 				term.types(". ./loop.sh\n")
 				term.await(tt.shown)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -28,7 +29,7 @@ func beginHung(t *testing.T, programs map[string]string, args ...string) *hungLo
 	l := &hungLoop{keptLoop: keptLoop{t: t, dir: t.TempDir()}, bin: t.TempDir(), ended: make(chan struct{})}
 	l.mark = "RALPH_HUNG_TEST=" + l.dir
 	for name, script := range programs {
-		write(t, filepath.Join(l.bin, name), script)
+		must.Write(t, filepath.Join(l.bin, name), script)
 		insist(os.Chmod(filepath.Join(l.bin, name), 0o700))
 	}
 	l.env = append(os.Environ(), "PI_CODING_AGENT_DIR="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "PATH="+l.bin+":"+os.Getenv("PATH"), l.mark)

@@ -58,7 +58,7 @@ func TestMarksAreASCIIWithoutUTF8(t *testing.T) {
 	}
 
 	foreign := "Ünïcode · ✓ …"
-	write(t, filepath.Join(dir, "agent.txt"), foreign)
+	must.Write(t, filepath.Join(dir, "agent.txt"), foreign)
 	for _, args := range [][]string{
 		{"run", "--replace", "--output", "json", "--max-iterations", "1", "--backend", agent, "--backend-arg", "say=" + foreign, "x"},
 		{"decode", "--format", "text", "agent.txt"},

@@ -79,11 +79,11 @@ func TestAModelsServerSweeps(t *testing.T) {
 	file := filepath.Join(r.folder, filepath.FromSlash(loopstate.Name))
 	before, err := os.ReadFile(file)
 	insist(err)
-	write(t, file, "no state file")
+	must.Write(t, file, "no state file")
 	if said := c.status(); !strings.Contains(said, "): 1/50 · working") {
 		t.Errorf("it is told as %s", said)
 	}
-	write(t, file, string(before))
+	must.Write(t, file, string(before))
 	for _, name := range []string{"keeper", "reaper"} {
 		insist(syscall.Kill(pids[name], syscall.SIGKILL))
 	}

@@ -42,7 +42,7 @@ func runInTerminal(t *testing.T, agent string, flags ...string) *terminalRun {
 	t.Helper()
 	r := &terminalRun{t: t, folder: t.TempDir()}
 	r.mark = "RALPH_TEST_RUN=" + r.folder
-	write(t, filepath.Join(r.folder, "agent.sh"), agent)
+	must.Write(t, filepath.Join(r.folder, "agent.sh"), agent)
 	args := append([]string{"run", "-C", r.folder, "--output", "console", "--backend", "/bin/sh", "--backend-arg", filepath.Join(r.folder, "agent.sh")}, flags...)
 	r.cmd = exec.Command("ralph-lsp", append(args, "Do it")...)
 	r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = append(os.Environ(), r.mark), &r.out, &r.out
@@ -159,7 +159,7 @@ i=0; while test $i -lt 20000; do echo "line $i of what it says, which is long en
 touch said; echo "<promise>DONE</promise>"`, "--completion-promise", "DONE")
 	r.awaitFile("begun")
 	must.OK(t, r.cmd.Process.Signal(syscall.SIGSTOP))
-	write(t, filepath.Join(r.folder, "go"), "")
+	must.Write(t, filepath.Join(r.folder, "go"), "")
 	r.awaitFile("said")
 	proctest.Until(t, "the loop is over", func() bool {
 		st, _ := loop.FolderStatus(r.folder)
@@ -176,7 +176,7 @@ touch said; echo "<promise>DONE</promise>"`, "--completion-promise", "DONE")
 func TestJSONLosesNoText(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const lines = 60_000
-	write(t, "agent.sh", fmt.Sprintf(`cat >/dev/null; i=0; while test $i -lt %d; do echo "<$i> is a line that is long enough for all of them to be more than a slow terminal may lag"; i=$((i+1)); done; touch said; echo "<promise>DONE</promise>"`, lines))
+	must.Write(t, "agent.sh", fmt.Sprintf(`cat >/dev/null; i=0; while test $i -lt %d; do echo "<$i> is a line that is long enough for all of them to be more than a slow terminal may lag"; i=$((i+1)); done; touch said; echo "<promise>DONE</promise>"`, lines))
 	cmd := exec.Command("ralph-lsp", "run", "--output", "json", "--completion-promise", "DONE", "--backend", "/bin/sh", "--backend-arg", "agent.sh", "Do it")
 	out, err := cmd.StdoutPipe()
 	if err == nil {

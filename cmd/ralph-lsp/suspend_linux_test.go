@@ -21,7 +21,7 @@ func TestCtrlZ(t *testing.T) {
 	must.OK(t, err)
 	t.Chdir(t.TempDir())
 	t.Setenv("PI_CODING_AGENT_DIR", t.TempDir())
-	write(t, "script.sh", `set -m
+	must.Write(t, "script.sh", `set -m
 ralph-lsp run --max-iterations 1 --backend "`+agent+`" --backend-arg say=ready --backend-arg wait=go --backend-arg say=spoken --backend-arg hang=started Do it
 ralph-lsp status; echo "<stopped>"; read _
 bg; echo "<behind>"; read _
@@ -38,7 +38,7 @@ fg; echo "<ended $?>"
 	}
 	term.types("\n")
 	term.await("<behind>")
-	write(t, "go", "")
+	must.Write(t, "go", "")
 	if behind := term.await("spoken\r\n"); strings.Contains(behind, "\x1b") {
 		t.Errorf("in the background it does more than to print: %q", behind)
 	}

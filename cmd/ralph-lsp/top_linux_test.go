@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 )
 
 // The screen speaks to a loop of another process, and however it ends, the terminal is given back
@@ -16,7 +18,7 @@ func TestTop(t *testing.T) {
 	insist(err)
 	t.Chdir(t.TempDir())
 	t.Setenv("PI_CODING_AGENT_DIR", t.TempDir())
-	write(t, "script.sh", `ralph-lsp run --detach --max-iterations 3 --backend "`+agent+`" --backend-arg say=ready --backend-arg hang=started Do it
+	must.Write(t, "script.sh", `ralph-lsp run --detach --max-iterations 3 --backend "`+agent+`" --backend-arg say=ready --backend-arg hang=started Do it
 until [ -e started ]; do sleep 0.05; done
 for end in q term kill; do
 	sh -c 'echo $$ >pid; exec ralph-lsp top'
@@ -35,7 +37,7 @@ ralph-lsp cancel
 	term.await("the next run is told")
 	state, err := os.ReadFile(".pi/ralph-loop.local.md")
 	insist(err)
-	write(t, ".pi/changed", strings.Replace(string(state), "max_iterations: 3", "max_iterations: 9", 1))
+	must.Write(t, ".pi/changed", strings.Replace(string(state), "max_iterations: 3", "max_iterations: 9", 1))
 	insist(os.Rename(".pi/changed", ".pi/ralph-loop.local.md")) // while half of it is there no loop is
 	term.await("a: deny, once")
 	term.types("a")

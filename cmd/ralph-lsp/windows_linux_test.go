@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -72,7 +73,7 @@ i=0; while [ $i -lt 3000 ]; do echo "line $i of some length, so that a pipe is f
 	}
 	stopped := watchers[2]
 	insist(stopped.cmd.Process.Signal(syscall.SIGSTOP))
-	write(t, filepath.Join(r.folder, "go"), "")
+	must.Write(t, filepath.Join(r.folder, "go"), "")
 	if err := r.cmd.Wait(); r.cmd.ProcessState.ExitCode() != 2 {
 		t.Fatalf("the loop ended by %v\n%s", err, r.out.String())
 	}
@@ -141,7 +142,7 @@ echo "the second line"
 	r.awaitFile(".pi/ralph-loop.local.md")
 	w := r.looksOn("watch", "--output", "console")
 	w.awaits("\nthe first line\n")
-	write(t, filepath.Join(r.folder, "go"), "")
+	must.Write(t, filepath.Join(r.folder, "go"), "")
 	_ = w.cmd.Wait()
 	if said := w.said(); !strings.Contains(said, "\nthe first line\nthe second line\n") {
 		t.Errorf("it says\n%s", said)

@@ -29,7 +29,7 @@ func TestLSPMode(t *testing.T) { runERT(t, "lsp-mode") }
 // runERT runs the tests of a client in Emacs, set up as docs/EDITORS.md says.
 func runERT(t *testing.T, client string) {
 	setUp := filepath.Join(t.TempDir(), "init.el")
-	write(t, setUp, recipe(t, "## Emacs", "elisp")[0]+recipe(t, "### "+client, "elisp")[0])
+	must.Write(t, setUp, recipe(t, "## Emacs", "elisp")[0]+recipe(t, "### "+client, "elisp")[0])
 	out := drive(t, nil, emacs(t), "--batch", "--no-site-file", "-L", "emacs", "-l", "support", "-l", setUp, "-l", client+"-test", "-f", "ert-run-tests-batch-and-exit")
 	demand(t, out, `Ran [1-9]\d* tests, [1-9]\d* results as expected, 0 unexpected`)
 }

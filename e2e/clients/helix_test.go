@@ -3,7 +3,6 @@
 package clients
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -18,9 +17,9 @@ func helix(t *testing.T, suite, prompt string) (s *screen, dir string) {
 	program := fromDebian(t, suite, "usr/bin/hx", "hx")
 	home, dir := t.TempDir(), t.TempDir()
 	settings := recipe(t, "## Helix", "toml")
-	write(t, filepath.Join(home, ".config", "helix", "languages.toml"), settings[0])
-	write(t, filepath.Join(home, ".config", "helix", "config.toml"), settings[1])
-	write(t, filepath.Join(dir, "PROMPT.md"), prompt)
+	must.Write(t, filepath.Join(home, ".config", "helix", "languages.toml"), settings[0])
+	must.Write(t, filepath.Join(home, ".config", "helix", "config.toml"), settings[1])
+	must.Write(t, filepath.Join(dir, "PROMPT.md"), prompt)
 	environ := []string{
 		"HOME=" + home, "TMPDIR=" + home, "PATH=" + agentsDir + ":/usr/bin:/bin",
 		"HELIX_RUNTIME=" + filepath.Join(filepath.Dir(program), "..", "lib", "hx", "runtime"),
@@ -28,12 +27,6 @@ func helix(t *testing.T, suite, prompt string) (s *screen, dir string) {
 	s = newScreen(t, dir, environ, program, "PROMPT.md")
 	s.shows("Loaded 1 file")
 	return s, dir
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // act opens the menu of code actions, waits for what it should have, and chooses one
@@ -71,8 +64,8 @@ func TestHelix(t *testing.T) {
 	s.shows(`Ralph cancelled after 1 iteration · \$0\.01`)
 
 	// A limit is reached, and the user is asked.
-	write(t, filepath.Join(dir, "PROMPT.md"), "Make all tests pass.\n")
-	write(t, filepath.Join(dir, "ralph.toml"), "[limits]\nmax_iterations = 1\n")
+	must.Write(t, filepath.Join(dir, "PROMPT.md"), "Make all tests pass.\n")
+	must.Write(t, filepath.Join(dir, "ralph.toml"), "[limits]\nmax_iterations = 1\n")
 	s.press(":", "reload", "Enter")
 	s.act(0, `Run Ralph loop`)
 	s.shows(`Ralph stopped after 1 iteration: iteration limit reached`)
@@ -84,7 +77,7 @@ func TestHelix(t *testing.T) {
 // A Helix that can't ask says what happened, and its code actions have the answers.
 func TestHelixThatCannotAsk(t *testing.T) {
 	s, dir := helix(t, "trixie", "Make all tests pass.\n")
-	write(t, filepath.Join(dir, "ralph.toml"), "[limits]\nmax_iterations = 1\n")
+	must.Write(t, filepath.Join(dir, "ralph.toml"), "[limits]\nmax_iterations = 1\n")
 	s.act(0, `Run Ralph loop`)
 	s.shows(`Ralph stopped after 1 iteration: iteration limit reached`)
 	s.act(0, `Raise to 2 iterations and Go On`)

@@ -3,7 +3,6 @@
 package clients
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,8 +14,7 @@ import (
 // as a user copies them.
 func recipe(t *testing.T, heading, language string) []string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "EDITORS.md"))
-	must.OK(t, err)
+	page := must.Read(t, filepath.Join("..", "..", "docs", "EDITORS.md"))
 	_, section, found := strings.Cut(string(page), "\n"+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n#")
 	var blocks []string

@@ -20,7 +20,7 @@ func TestShellCompletion(t *testing.T) {
 		must.OK(t, aptInstall(t, "bash-completion"))
 	}
 	home, dir := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(dir, "PROMPT.md"), "Make all tests pass.\n")
+	must.Write(t, filepath.Join(dir, "PROMPT.md"), "Make all tests pass.\n")
 	environ := []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + agentsDir + ":/usr/bin:/bin", "PS1=> "}
 	run := exec.Command(ralph, "run", "--output", "quiet")
 	run.Dir, run.Env = dir, environ

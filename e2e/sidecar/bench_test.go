@@ -173,8 +173,7 @@ func BenchmarkHundredLoops(b *testing.B) {
 // cpuTime is the processor time that a process has used so far.
 func cpuTime(b *testing.B, pid int) time.Duration {
 	b.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	must.OK(b, err)
+	data := must.Read(b, fmt.Sprintf("/proc/%d/stat", pid))
 	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])

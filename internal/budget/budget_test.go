@@ -135,8 +135,7 @@ func TestLimits(t *testing.T) {
 func TestADamagedFile(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"days":{}}`, `{"days":{"2026-11-25":-5},"loops":{}}`, `{"days":{"2026-11-25":"x"},"loops":{}}`} {
 		l, now := ledger(t), at("2026-11-25 12:00")
-		must.OK(t, os.MkdirAll(filepath.Dir(l.Path), 0o700))
-		must.OK(t, os.WriteFile(l.Path, []byte(text), 0o600))
+		must.Write(t, l.Path, text)
 		_, err := l.Count("a", 1, now)
 		if err == nil || !strings.Contains(err.Error(), "mend the file, or remove it to count from 0 again") {
 			t.Errorf("%q: %v", text, err)

@@ -20,8 +20,7 @@ import (
 // recipe is the script of docs/NIGHT.md that asks by a service.
 func recipe(t *testing.T, service string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/NIGHT.md")
-	must.OK(t, err)
+	page := must.Read(t, "../../docs/NIGHT.md")
 	for _, block := range regexp.MustCompile("(?s)```sh\n#!/bin/sh\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		if strings.Contains(block[1], "ralph-reply: asks by "+service) {
 			return block[1]

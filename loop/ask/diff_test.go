@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,18 +24,13 @@ func (r Reader) showsWrite(name, content string) string {
 	return r.Question(stream.Question{Method: "can_use_tool", Tool: "Write", Message: name, Input: input}).Detail
 }
 
-func put(t *testing.T, path, content string) {
-	t.Helper()
-	must.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)))
-}
-
 // Who is asked about a file that is written anew sees what that changes.
 func TestAWriteIsShownAsADiff(t *testing.T) {
 	dir, shown := shownWrites(t)
 	ten := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
-	put(t, filepath.Join(dir, "src/a.txt"), ten)
-	put(t, filepath.Join(dir, "bare"), "no end")
-	put(t, filepath.Join(dir, "empty"), "")
+	must.Write(t, filepath.Join(dir, "src/a.txt"), ten)
+	must.Write(t, filepath.Join(dir, "bare"), "no end")
+	must.Write(t, filepath.Join(dir, "empty"), "")
 	must.OK(t, os.Symlink("src/a.txt", filepath.Join(dir, "within")))
 	abs := filepath.Join(dir, "src/a.txt")
 	for what, c := range map[string]struct{ name, content, want string }{
@@ -61,11 +55,11 @@ func TestAWriteIsShownAsADiff(t *testing.T) {
 func TestAWriteShowsNothingThatIsNotTheFolders(t *testing.T) {
 	dir, shown := shownWrites(t)
 	outside := t.TempDir()
-	put(t, filepath.Join(outside, "key"), "secret")
-	put(t, filepath.Join(dir, "noise"), "secret\x00")
-	put(t, filepath.Join(dir, "latin"), "secret\xe9")
-	put(t, filepath.Join(dir, "huge"), "secret"+strings.Repeat("x", maxCompared))
-	put(t, filepath.Join(dir, "fits"), strings.Repeat("x\n", maxCompared/2))
+	must.Write(t, filepath.Join(outside, "key"), "secret")
+	must.Write(t, filepath.Join(dir, "noise"), "secret\x00")
+	must.Write(t, filepath.Join(dir, "latin"), "secret\xe9")
+	must.Write(t, filepath.Join(dir, "huge"), "secret"+strings.Repeat("x", maxCompared))
+	must.Write(t, filepath.Join(dir, "fits"), strings.Repeat("x\n", maxCompared/2))
 	for link, to := range map[string]string{"out": filepath.Join(outside, "key"), "dir": outside, "gone": filepath.Join(outside, "none")} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Skip("no links here:", err)
@@ -98,13 +92,13 @@ func TestAWriteShowsNothingThatIsNotTheFolders(t *testing.T) {
 func TestALongDiffShowsWhatIsWritten(t *testing.T) {
 	dir, shown := shownWrites(t)
 	old := strings.Repeat("old text\n", 20_000)
-	put(t, filepath.Join(dir, "a"), old)
-	put(t, filepath.Join(dir, "line"), "keep "+strings.Repeat("x", 100_000)+"\nold\n")
+	must.Write(t, filepath.Join(dir, "a"), old)
+	must.Write(t, filepath.Join(dir, "line"), "keep "+strings.Repeat("x", 100_000)+"\nold\n")
 	got := shown("a", "new text\n")
 	if !strings.Contains(got, "-old text\n… ") || !strings.Contains(got, " lines left out …\n-old text\n") || !strings.HasSuffix(got, "\n+new text") || len(got) > 2*maxTaken {
 		t.Errorf("%s", got)
 	}
-	put(t, filepath.Join(dir, "short"), strings.Repeat("old text\n", 1000))
+	must.Write(t, filepath.Join(dir, "short"), strings.Repeat("old text\n", 1000))
 	if got := shown("short", "new text\n"); strings.Count(got, "-old text\n") != 1000 {
 		t.Errorf("one that isn't long has all: %s", got)
 	}

@@ -61,8 +61,7 @@ func runToEnd(t *testing.T, c setup.Config, want loop.StopReason) (*Loop, *watch
 
 func readText(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	must.OK(t, err)
+	data := must.Read(t, path)
 	return string(data)
 }
 

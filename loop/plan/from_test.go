@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -45,8 +44,7 @@ second:
 Go on: 
 `,
 	} {
-		data, err := os.ReadFile("testdata/" + name)
-		must.OK(t, err)
+		data := must.Read(t, "testdata/"+name)
 		p, checks, err := From(name, data)
 		got := p.Review() + "\nchecks: " + strings.Join(checks, "; ") + "\n"
 		for _, it := range p.Items {

@@ -2,7 +2,6 @@ package start
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -91,8 +90,7 @@ func TestATemplateIsNoPrompt(t *testing.T) {
 func TestALoopDoesntGoOnWithAPromptThatIsNoText(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, filepath.FromSlash(loopstate.Name))
-	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
-	must.OK(t, os.WriteFile(file, []byte("---\niteration: 3\n---\n\nFix\nthe men\xFC\n"), 0o644))
+	must.Write(t, file, "---\niteration: 3\n---\n\nFix\nthe men\xFC\n")
 	if _, err := FoundIn(folder); err == nil || !strings.Contains(err.Error(), "line 2 of the prompt, column 8 has the byte 0xFC") {
 		t.Errorf("got %v", err)
 	}

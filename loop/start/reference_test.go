@@ -35,8 +35,7 @@ func TestTheDocumentsListTheKeys(t *testing.T) {
 
 func compareKeys(t *testing.T, name string, keys []config.Key) {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	must.OK(t, err)
+	text := must.Read(t, name)
 	if !keyList.Match(text) {
 		t.Fatal(name + " has no place for the keys")
 	}
@@ -49,8 +48,7 @@ var tomlBlock = regexp.MustCompile("(?ms)^( *)```toml\n(.*?)^ *```$")
 // examplesOf are the files that a page shows, without the indentation of a list.
 func examplesOf(t *testing.T, page string) (files []string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/" + page + ".md")
-	must.OK(t, err)
+	text := must.Read(t, "../../docs/"+page+".md")
 	for _, m := range tomlBlock.FindAllStringSubmatch(string(text), -1) {
 		files = append(files, strings.TrimPrefix(strings.ReplaceAll("\n"+m[2], "\n"+m[1], "\n"), "\n"))
 	}
@@ -88,8 +86,7 @@ func TestTheExamplesOfThePagesAreRight(t *testing.T) {
 }
 
 func TestTheLimitsAreInTheirPage(t *testing.T) {
-	text, err := os.ReadFile("../../docs/LOOPS.md")
-	must.OK(t, err)
+	text := must.Read(t, "../../docs/LOOPS.md")
 	for _, l := range limits.All() {
 		row := regexp.MustCompile(`(?m)^\| ` + "`--" + l.Flag + ` [^|]*\| ([^|]*) \|`).FindSubmatch(text)
 		if row == nil {

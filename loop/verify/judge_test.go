@@ -15,8 +15,7 @@ import (
 // judged is what a recorded output comes to.
 func judged(t *testing.T, name string, e Exit) Result {
 	t.Helper()
-	printed, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
-	must.OK(t, err)
+	printed := must.Read(t, filepath.Join("testdata", name+".txt"))
 	return judge(string(printed), e)
 }
 

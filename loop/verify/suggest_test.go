@@ -30,8 +30,7 @@ func project(t *testing.T, folder string, files ...string) {
 	for _, file := range files {
 		name, text, _ := strings.Cut(file, ": ")
 		path := filepath.Join(folder, name)
-		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must.OK(t, os.WriteFile(path, []byte(text), 0o644))
+		must.Write(t, path, text)
 	}
 }
 

@@ -114,8 +114,7 @@ func TestAJournalOfALaterVersion(t *testing.T) {
 	l.end()
 	path, err := pathOf("ralph-a")
 	must.OK(t, err)
-	data, err := os.ReadFile(path)
-	must.OK(t, err)
+	data := must.Read(t, path)
 	later := strings.Replace(string(data), `"journal":1`, `"journal":9`, 1)
 	if later == string(data) {
 		t.Fatalf("no version: %.200s", later)

@@ -290,8 +290,7 @@ func TestALoopGoesOnBehindATornLine(t *testing.T) {
 	whole := begin("ralph-a")
 	whole.iterate(1)
 	whole.end()
-	data, err := os.ReadFile(path)
-	must.OK(t, err)
+	data := must.Read(t, path)
 	for cut := 1; cut < len(data); cut += 41 {
 		must.OK(t, os.WriteFile(path, data[:cut], 0o600))
 		before, end := []string(nil), ""

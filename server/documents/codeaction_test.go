@@ -118,8 +118,7 @@ func TestDocumentsOnTheWire(t *testing.T) {
 	if *update {
 		must.OK(t, os.WriteFile(golden, []byte(got.String()), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	must.OK(t, err)
+	want := must.Read(t, golden)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}

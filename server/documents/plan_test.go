@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -250,8 +249,7 @@ func TestHoverInAPlan(t *testing.T) {
 func TestCompletionInAPlan(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
-		must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
-		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 	write(".claude/agents/scout.md", "---\nname: scout\ndescription: Looks around.\n---\nLook.\n")
 	world := inPlan("PLAN.md")

@@ -99,8 +99,7 @@ func TestConversations(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".talk"), func(t *testing.T) {
-			content, err := os.ReadFile(file)
-			must.OK(t, err)
+			content := must.Read(t, file)
 			k := begin(t)
 			for line := range strings.Lines(string(content)) {
 				if kind, rest, _ := strings.Cut(strings.TrimSpace(line), " "); kind != "" && kind != "#" {

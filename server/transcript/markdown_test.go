@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -159,8 +158,7 @@ func TestAllThatIsToldIsInTheTranscript(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		must.OK(t, err)
+		data := must.Read(t, file)
 		var m Markdown
 		u := wire.Decode(data)
 		if end, isEnd := u.(wire.IterationEnd); isEnd {

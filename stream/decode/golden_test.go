@@ -49,8 +49,7 @@ func allRecordings(t testing.TB) []recording {
 
 func (r recording) bytes(t testing.TB) []byte {
 	t.Helper()
-	data, err := os.ReadFile(r.file)
-	must.OK(t, err)
+	data := must.Read(t, r.file)
 	return data
 }
 
@@ -77,8 +76,7 @@ func TestRecordedStreams(t *testing.T) {
 
 // TestRecordingsAreExplained wants each folder to be in the list.
 func TestRecordingsAreExplained(t *testing.T) {
-	readme, err := os.ReadFile("../../testdata/README.md")
-	must.OK(t, err)
+	readme := must.Read(t, "../../testdata/README.md")
 	for _, rec := range allRecordings(t) {
 		folder, _, _ := strings.Cut(rec.name, "/")
 		if !bytes.Contains(readme, []byte("\n| `"+folder+"/` | ")) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -179,8 +178,7 @@ func TestACutOffEventIsAFailure(t *testing.T) {
 		{FormatCodex, "codex/tools.jsonl", func(l string) bool { return strings.Contains(l, `"turn.completed"`) }},
 		{FormatGemini, "gemini/tools.jsonl", func(l string) bool { return strings.Contains(l, `"type":"result"`) }},
 	} {
-		data, err := os.ReadFile("../../testdata/" + tt.file)
-		must.OK(t, err)
+		data := must.Read(t, "../../testdata/"+tt.file)
 		lines := strings.SplitAfter(string(data), "\n")
 		at := slices.IndexFunc(lines, tt.isLast)
 		if at < 0 {

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,8 +17,7 @@ func TestAnAgentThatIsTalkedToReadsAsOneThatIsNot(t *testing.T) {
 		t.Run(ways[0], func(t *testing.T) {
 			var said [2]string
 			for i, name := range ways {
-				golden, err := os.ReadFile("../../testdata/" + name + ".golden")
-				must.OK(t, err)
+				golden := must.Read(t, "../../testdata/"+name+".golden")
 				var own []string
 				for line := range strings.SplitSeq(string(golden), "\n") { // but for who is at work, and when, and that the prompt was read
 					if !strings.Contains(line, `"event":"SessionStart"`) && !strings.Contains(line, `"event":"Heard"`) {

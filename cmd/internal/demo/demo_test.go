@@ -42,8 +42,7 @@ func TestTheDemoIsTrue(t *testing.T) {
 
 func checkResult(t *testing.T, run int, tool string, got stream.ToolResult) {
 	t.Helper()
-	data, err := os.ReadFile(File)
-	must.OK(t, err)
+	data := must.Read(t, File)
 	program := string(data)
 	switch tool {
 	case "read":

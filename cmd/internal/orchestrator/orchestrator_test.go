@@ -29,8 +29,7 @@ func yamls(t testing.TB) []string {
 func TestAFileIsTakenOver(t *testing.T) {
 	for _, file := range yamls(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			must.OK(t, err)
+			data := must.Read(t, file)
 			settings, prompt, _, err := Convert(data, builtin)
 			must.OK(t, err)
 			got, golden := string(settings), strings.TrimSuffix(file, ".yml")+".toml"
@@ -40,8 +39,7 @@ func TestAFileIsTakenOver(t *testing.T) {
 			if *update {
 				must.OK(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
-			want, err := os.ReadFile(golden)
-			must.OK(t, err)
+			want := must.Read(t, golden)
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -90,8 +88,7 @@ func TestAFileThatCannotBeTakenOver(t *testing.T) {
 // What comes of any file can be read, and says nothing that can't be seen.
 func FuzzConvert(f *testing.F) {
 	for _, file := range yamls(f) {
-		data, err := os.ReadFile(file)
-		must.OK(f, err)
+		data := must.Read(f, file)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

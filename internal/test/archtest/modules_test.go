@@ -1,7 +1,6 @@
 package archtest
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,8 +12,7 @@ import (
 // asked are the versions of the modules that a go.mod or a go.work names.
 func asked(t *testing.T, name string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, name))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join(root, name))
 	all := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^(?:\t|replace )(\S+\.\S+/\S+) (v\S+)`).FindAllStringSubmatch(string(text), -1) {
 		all[m[1]] = m[2]

@@ -41,8 +41,7 @@ func TestTogetherFindsRoomsWhereThingsHappenAtOnce(t *testing.T) {
 func TestTheRaceDetectorSeesWhatHappensAtOnce(t *testing.T) {
 	rooms, err := Together(os.DirFS(root))
 	must.OK(t, err)
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	must.OK(t, err)
+	makefile := must.Read(t, filepath.Join(root, "Makefile"))
 	var listed []string
 	for _, list := range regexp.MustCompile(`(?m)^RACES(_IN_PART)? := ((?:.*\\\n)*.*)`).FindAllSubmatch(makefile, -1) {
 		listed = append(listed, strings.Fields(strings.ReplaceAll(string(list[2]), "\\\n", " "))...)

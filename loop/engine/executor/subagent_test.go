@@ -2,7 +2,6 @@ package executor
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
@@ -44,8 +43,7 @@ func TestARunBelowACallTellsWhatHasItsPlaceThere(t *testing.T) {
 			t.Errorf("a %s has no place below a call, and is told: add it to Subagent.Handle", name)
 		}
 	}
-	source, err := os.ReadFile("../../../stream/event.go")
-	must.OK(t, err)
+	source := must.Read(t, "../../../stream/event.go")
 	for _, kind := range regexp.MustCompile(`(?m)^func \((\w+)\) event\(\)`).FindAllStringSubmatch(string(source), -1) {
 		if !seen[kind[1]] {
 			t.Errorf("nobody says what becomes of a %s below a call: add it to kinds", kind[1])

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +23,7 @@ func TestTheReasonIsInTheMessage(t *testing.T) {
 		{"go-panic", "panic: assignment to entry in nil map"},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
-			stderr, err := os.ReadFile("testdata/stderr/" + tt.file + ".txt")
-			must.OK(t, err)
+			stderr := must.Read(t, "testdata/stderr/"+tt.file+".txt")
 			exit := backends.Exit{Code: 1, Stderr: strings.TrimSpace(string(stderr)), Duration: time.Minute}
 			r := Assess(exit, "", promises.Completion{}, time.Now())
 			if want := "the agent exited with code 1: " + tt.want; r.Problem != want {

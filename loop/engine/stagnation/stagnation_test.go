@@ -3,7 +3,6 @@ package stagnation
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,17 +34,16 @@ type recordedRun struct {
 
 func readRecorded(t *testing.T, name string) (all []recorded) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	must.OK(t, err)
+	text := must.Read(t, filepath.Join("testdata", name))
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\n")
 		if title, ok := strings.CutPrefix(line, "== "); ok {
 			name, limit, _ := strings.Cut(title, "; limit ")
 			r := recorded{name: name, limit: 5}
 			if limit != "" {
-				if r.limit, err = strconv.Atoi(limit); err != nil {
-					t.Fatal(err)
-				}
+				var err error
+				r.limit, err = strconv.Atoi(limit)
+				must.OK(t, err)
 			}
 			all = append(all, r)
 			continue
