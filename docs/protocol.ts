@@ -477,6 +477,25 @@ export type WaitReason =
   | "permission" // the agent asks the user, see Question
   | "resources" // this machine can't use the state file, for want of files, space or memory
 
+// What can be done with a loop now.
+export type Can =
+  | "start"
+  | "cancel"
+  | "pause"
+  | "resume"
+  | "steer"
+  | "update"
+  | "answer"
+  | "next"
+  | "detach" // it goes on without its window
+  | "discard" // the cancel of a loop that was left
+  | "land" // the work in its worktree
+  | "open" // its state file
+  | "review" // what it changed, once it is over
+  | "undo" // the same, taken back
+  | "again" // another start as its was
+  | "fetch" // its branch, from another machine
+
 // Why a loop pauses.
 export type PauseReason =
   | "user"
@@ -504,7 +523,7 @@ export interface LoopStatus {
   origin?: string // file URI of the open folder whose repository such a loop works on, where there is one
   title?: string // its prompt's beginning, told apart from others
   name?: string // begins what a user is told of it: "Ralph", and which one where there are several
-  state: string // a state, or "idle"
+  state: State | "idle"
   text?: string // how it stands, in one line: "failed at 3/50: ..."
   line?: string // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
   class: "info" | "ok" | "warning" | "error"
@@ -520,7 +539,7 @@ export interface LoopStatus {
   deadline?: Time // when it ends, or a question is denied, if nobody looks by then; zero: it waits
   pausing?: boolean // it will pause when its iteration has ended
   detached?: boolean // it runs alone, even if a window shows it
-  can?: string[] // the possible commands: "start", "cancel"...
+  can?: Can[]
   sandbox?: Sandbox // around its agents; absent: none
   costText?: string // "$1.42 of $10.00"
   limitTexts?: string[] // its limits, a line each
@@ -636,7 +655,7 @@ export interface RunningTool {
 export interface RetryStatus {
   attempt?: number
   resumeAt?: Time
-  reason?: string // a WaitReason
+  reason?: WaitReason
   text?: string // the reason in words
 }
 
@@ -801,7 +820,7 @@ export interface DryRunResult {
 export interface SlashResult {
   command: string // "/cancel-ralph" or "/ralph-help"
   loopId?: string
-  state?: string // a state, or "idle": there is none
+  state?: State | "idle" // there is none
   iteration?: number
   text?: string // of update and resume: the loop's limits now, one line
   markdown?: string
@@ -815,7 +834,7 @@ export interface CancelParams extends LoopParams {
 // Where a command left its loop.
 export interface LoopResult {
   loopId?: string
-  state: string // a state, or "idle": there is none
+  state: State | "idle" // there is none
   iteration?: number
   text?: string // of update and resume: the loop's limits now, one line
 }
@@ -1195,7 +1214,7 @@ export interface PastLoop {
   commit?: string // of that branch then
   text: string // how it ended, and what became of its branch, in one line
   class: "info" | "ok" | "warning" | "error"
-  can?: string[] // as in a status
+  can?: Can[]
   talks?: Talk[] // as in a status
 }
 

@@ -112,6 +112,7 @@ func sentence(c *ast.CommentGroup, name string) string {
 var (
 	goName    = regexp.MustCompile(`\b(?:[a-z]+\.)?[A-Z][A-Za-z]+\b`)
 	onlyNames = regexp.MustCompile(`^[A-Z]\w+( or [A-Z]\w+)*$`)
+	ofUnion   = regexp.MustCompile(`^(?:each )?an? (Can|State|WaitReason)((?:, or "\w+")?)((?:: .*)?)$`)
 	onlyTexts = regexp.MustCompile(`^"[^"]+"( or "[^"]+")*$`)
 )
 
@@ -275,6 +276,10 @@ func (r *reference) fields(key string) (lines, extends []string) {
 		if c = strings.ReplaceAll(c, "nil", "absent"); isOptional && kind == "string" && !isPointer(f.Type) {
 			c = strings.ReplaceAll(c, `""`, "absent")
 		}
+		if m := ofUnion.FindStringSubmatch(strings.TrimSpace(f.Comment.Text())); m != nil { // "each a Can", `a State, or "idle": ...`
+			kind = m[1] + strings.ReplaceAll(m[2], ", or ", " | ") + strings.TrimPrefix(kind, "string")
+			c = strings.TrimPrefix(m[3], ": ")
+		}
 		if onlyNames.MatchString(strings.TrimSpace(f.Comment.Text())) && onlyTexts.MatchString(c) { // it is always one of these
 			kind, c = strings.ReplaceAll(c, " or ", " | "), ""
 		}
@@ -396,6 +401,7 @@ func TestTheTypesForClients(t *testing.T) {
 	r.union("State", "How a loop stands.", "loop.State")
 	r.union("StopReason", "Why a loop ended.", "loop.Stop")
 	r.union("WaitReason", "Why a loop waits. An agent that waits by itself has other reasons, too: see Retry.", "loop.Wait")
+	r.union("Can", "What can be done with a loop now.", "wire.Can")
 	r.union("PauseReason", "Why a loop pauses.", "loop.Pause")
 	r.name("wire.StatusParams")
 	r.used()

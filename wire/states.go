@@ -36,14 +36,14 @@ const (
 	CanUpdate  = "update"
 	CanAnswer  = "answer"
 	CanNext    = "next"
-	CanDetach  = "detach" // it goes on without its window
-	CanDiscard = "discard"
-	CanLand    = "land"   // the work in its worktree
-	CanOpen    = "open"   // its state file
-	CanReview  = "review" // what it changed
-	CanUndo    = "undo"   // the same
-	CanAgain   = "again"  // another start as its was
-	CanFetch   = "fetch"  // its branch, from another machine
+	CanDetach  = "detach"  // it goes on without its window
+	CanDiscard = "discard" // the cancel of a loop that was left
+	CanLand    = "land"    // the work in its worktree
+	CanOpen    = "open"    // its state file
+	CanReview  = "review"  // what it changed, once it is over
+	CanUndo    = "undo"    // the same, taken back
+	CanAgain   = "again"   // another start as its was
+	CanFetch   = "fetch"   // its branch, from another machine
 )
 
 // states has all states of a loop, and idle, which is none.

@@ -76,7 +76,7 @@ type LoopStatus struct {
 	Live bool `json:"live"` // somebody drives it: it goes on, at once or when it is told to
 	Busy bool `json:"busy"` // an agent is at work
 	loop.Condition
-	Can     []string `json:"can,omitempty"`     // the possible commands: CanStart, CanCancel...
+	Can     []string `json:"can,omitempty"`     // each a Can
 	Sandbox *Sandbox `json:"sandbox,omitempty"` // around its agents; absent: none
 	Table
 	Iteration     int    `json:"iteration,omitempty"`

@@ -42,7 +42,7 @@ type PastLoop struct {
 	Commit         string          `json:"commit,omitempty"`   // of that branch then
 	Text           string          `json:"text"`               // how it ended, and what became of its branch, in one line
 	Class          wire.Class      `json:"class"`
-	Can            []string        `json:"can,omitempty"`   // as in a status
+	Can            []string        `json:"can,omitempty"`   // each a Can
 	Talks          []wire.Talk     `json:"talks,omitempty"` // as in a status
 }
 
