@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -240,5 +241,75 @@ func TestAConnectionIsCut(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The state folder goes while a loop runs: its windows are told on, another one comes, and the end is told.
+func TestTheStateFolderIsRemoved(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv(paths.EnvState, state)
+	cfg := talking(t)
+	own := starts(t, cfg, client.Hello{Owns: true})
+	own.awaits(t, "-3\"")
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	b := lay(t, cfg.Folder)
+	var w *follower
+	proctest.Until(t, "another window is let in", func() bool {
+		c, err := client.Dial(t.Context(), b.path, client.Hello{}, nil)
+		if err == nil {
+			w = follow(c)
+		}
+		return err == nil
+	})
+	own.awaits(t, "-20\"")
+	if _, err := w.Do(loop.Request{Do: loop.DoInterrupt}); err != nil {
+		t.Error(err)
+	}
+	for _, each := range []*follower{own, w} {
+		<-each.done
+		if end, err := each.End(); err != nil || end.Reason != loop.StopInterrupted || !strings.Contains(strings.Join(each.heard, "\n"), "-20\"") {
+			t.Errorf("it is told %d updates and %q, %v", len(each.heard), end.Reason, err)
+		}
+	}
+	proctest.CheckNone(t, proctest.Patience, caller.EnvLoopID+"="+own.LoopID())
+	if _, s, err := loop.StateIn(cfg.Folder); err != nil || s.Prompt != cfg.Prompt {
+		t.Errorf("it can't go on: %+v, %v", s, err)
+	}
+}
+
+// A window of a later version, and one of an earlier: what isn't known is skipped, or refused with words, and the rest works.
+func TestWindowsOfOtherVersions(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	cfg := talking(t)
+	own := starts(t, cfg, client.Hello{Owns: true})
+	own.awaits(t, "-3\"")
+	owner, _, _ := loop.OwnerIn(cfg.Folder)
+	conn, err := net.Dial("unix", owner.Control)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for _, say := range []struct{ line, answer string }{
+		{`{"k":"hello","later":{"a":1},"hello":{"pid":1,"later":true}}`, `"k":"welcome"`},
+		{`{"k":"of a later version"}`, ""},
+		{`{"k":"do","n":1,"request":{"do":"levitate"}}`, `can't levitate a loop that it drives: restart it`},
+		{`{"k":"do","n":2,"request":{"do":"update","patch":{"Promise":"DONE"}}}`, `"n":2,"reply":{`}, // by its earlier name
+		{`{"k":"do","n":3,"request":{"do":"interrupt","later":1}}`, `"k":"over"`},
+	} {
+		if _, err := fmt.Fprintln(conn, say.line); err != nil {
+			t.Fatal(err)
+		}
+		for said := ""; !strings.Contains(said, say.answer); {
+			if said, err = in.ReadString('\n'); err != nil {
+				t.Fatalf("%s isn't answered with %q: %v", say.line, say.answer, err)
+			}
+		}
+	}
+	<-own.done
+	if end, err := own.End(); err != nil || end.Reason != loop.StopInterrupted || end.Status.Promise != "DONE" {
+		t.Errorf("it ends by %q with the promise %q, %v", end.Reason, end.Status.Promise, err)
 	}
 }
