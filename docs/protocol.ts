@@ -17,26 +17,7 @@ export interface UpdateParams {
 }
 
 // What a notification's updates and a log's lines are: told apart by sessionUpdate.
-export type Update = Question | Chunk | ToolCall | ToolCallUpdate | UsageUpdate | SessionUpdate | Discard | Iteration | IterationEnd | RecordedEnd | StateChange | Retry | Compaction | Topic | Goal | PromiseMiss | Guidance | Limits | Warning | ErrorUpdate | End | Verify | Answered | UserChunk | Note
-
-// What the agent of a loop waits to be told: the params of "ralph/permission", an update, and a part of the status.
-export interface Question extends Said {
-  sessionUpdate?: string // of an update "_ralph/question", which names no loop and offers nothing
-  loopId?: string
-  folder?: string // file URI
-  id: string // short, and no other question of the loop has it
-  kind: string // permission, confirm, select, input or limits
-  tool?: string
-  toolCallId?: string // of the call of that tool, as events have it
-  agent?: string // which one asks, where several work
-  title: string // what and where, in one line
-  detail?: string // the whole command, the diff, or what the agent says; at most 64 KiB of plain text, which says where it is cut
-  options?: string[]
-  placeholder?: string
-  rule?: string // what "loop" allows: "Bash(git commit:*)"; absent: that can't be answered
-  at?: Time
-  until?: Time // then the answer is no, if nobody has given one; zero: it waits
-}
+export type Update = Chunk | Discard | SessionUpdate | ToolCall | ToolCallUpdate | UsageUpdate | Retry | Compaction | ErrorUpdate | Iteration | IterationEnd | RecordedEnd | StateChange | Goal | PromiseMiss | Verify | Guidance | Answered | Topic | Limits | Warning | End | Question | UserChunk | Note
 
 // A piece of the agent's text or reasoning. Pieces of one message share its messageId.
 export interface Chunk {
@@ -44,6 +25,23 @@ export interface Chunk {
   messageId?: string
   parentToolCallId?: string // a subagent speaks
   content: TextContent
+}
+
+// Takes back the chunks of a message: the attempt failed. Other ends of messages are told by their chunks.
+export interface Discard extends Said {
+  sessionUpdate: "_ralph/discard"
+  messageId?: string
+  parentToolCallId?: string
+}
+
+// Says who is at work; it may come again when more is known.
+export interface SessionUpdate extends Said {
+  sessionUpdate: "_ralph/session"
+  backend?: string // "pi", "claude"; empty for text
+  version?: string // of the agent, where it says so
+  provider?: string
+  model?: string
+  sessionId?: string
 }
 
 // Says that a tool starts.
@@ -81,21 +79,30 @@ export interface UsageUpdate {
   cost?: Money
 }
 
-// Says who is at work; it may come again when more is known.
-export interface SessionUpdate extends Said {
-  sessionUpdate: "_ralph/session"
-  backend?: string // "pi", "claude"; empty for text
-  version?: string // of the agent, where it says so
-  provider?: string
-  model?: string
-  sessionId?: string
+// Says that the agent itself waits and tries again.
+export interface Retry extends Said {
+  sessionUpdate: "_ralph/retry"
+  attempt: number
+  maxAttempts?: number
+  delayMs: Ms
+  reason?: "rate_limit" | "quota" | "overloaded" | "network" | "server_error" | "authentication" | "request" | "budget" | "aborted"
+  message?: string
 }
 
-// Takes back the chunks of a message: the attempt failed. Other ends of messages are told by their chunks.
-export interface Discard extends Said {
-  sessionUpdate: "_ralph/discard"
-  messageId?: string
-  parentToolCallId?: string
+// Says that the agent summarises its context, or has.
+export interface Compaction extends Said {
+  sessionUpdate: "_ralph/compaction"
+  done: boolean
+  reason?: string
+  error?: string
+}
+
+// A failure of a run or of an attempt, never of a tool.
+export interface ErrorUpdate extends Said {
+  sessionUpdate: "_ralph/error"
+  message: string
+  retryable: boolean
+  kind?: string
 }
 
 // Opens an iteration.
@@ -156,32 +163,6 @@ export interface StateChange extends Said {
   reason?: string // why it waits (WaitReason) or pauses
 }
 
-// Says that the agent itself waits and tries again.
-export interface Retry extends Said {
-  sessionUpdate: "_ralph/retry"
-  attempt: number
-  maxAttempts?: number
-  delayMs: Ms
-  reason?: "rate_limit" | "quota" | "overloaded" | "network" | "server_error" | "authentication" | "request" | "budget" | "aborted"
-  message?: string
-}
-
-// Says that the agent summarises its context, or has.
-export interface Compaction extends Said {
-  sessionUpdate: "_ralph/compaction"
-  done: boolean
-  reason?: string
-  error?: string
-}
-
-// What a run has handed over: an event block in its text, or a call of ralph-lsp emit. It comes when the run is over.
-export interface Topic extends Said {
-  sessionUpdate: "_ralph/topic"
-  topic: string
-  target?: string
-  payload: string
-}
-
 // Says at the start of a loop what ends it.
 export interface Goal extends Said {
   sessionUpdate: "_ralph/goal"
@@ -202,11 +183,41 @@ export interface PromiseMiss extends Said {
   message?: string // one sentence for the user
 }
 
+// Tells how far the check of a loop's work has come. It runs again and again, with the output's end.
+export interface Verify extends Said {
+  sessionUpdate: "_ralph/verify"
+  state: "running" | "verified" | "refuted" | "unchecked" // running comes again, at most once a second, with more of the output
+  gate: "command" | "diagnostics" | "protect" | "reviewer" // whose word it is
+  command: string // as a person reads it; of another gate: what is looked at
+  exitCode?: number // absent: there is none
+  durationMs?: Ms // that it took
+  costUsd?: USD // of a reviewer
+  output?: string // at most 4 KiB: so far its end, then what says most
+  problems?: Problem[] // that it named, with their places
+}
+
 // Acknowledges a piece of guidance.
 export interface Guidance extends Said {
   sessionUpdate: "_ralph/guidance"
   guidanceId: string
   state: "queued" | "sent" | "late" | "delivered"
+}
+
+// Says what the agent was told, or that it needn't be told any more.
+export interface Answered extends Said {
+  sessionUpdate: "_ralph/answer"
+  id: string // the question's
+  answer: string // deny, once, loop, value, or moot: none is needed any more
+  message?: string // why it was denied, or the value
+  by?: string
+}
+
+// What a run has handed over: an event block in its text, or a call of ralph-lsp emit. It comes when the run is over.
+export interface Topic extends Said {
+  sessionUpdate: "_ralph/topic"
+  topic: string
+  target?: string
+  payload: string
 }
 
 // Says that the limits or the promise changed: all of them, in the form of a start. A missing one has no limit.
@@ -218,14 +229,6 @@ export interface Limits extends LoopLimits, Said {
 export interface Warning extends Said {
   sessionUpdate: "_ralph/warning"
   message: string
-}
-
-// A failure of a run or of an attempt, never of a tool.
-export interface ErrorUpdate extends Said {
-  sessionUpdate: "_ralph/error"
-  message: string
-  retryable: boolean
-  kind?: string
 }
 
 // A loop's last update, without its prompt and its account, which the receipt has in words.
@@ -252,26 +255,23 @@ export interface End extends Said {
   receipt?: Detail[] // further facts, for a table
 }
 
-// Tells how far the check of a loop's work has come. It runs again and again, with the output's end.
-export interface Verify extends Said {
-  sessionUpdate: "_ralph/verify"
-  state: "running" | "verified" | "refuted" | "unchecked" // running comes again, at most once a second, with more of the output
-  gate: "command" | "diagnostics" | "protect" | "reviewer" // whose word it is
-  command: string // as a person reads it; of another gate: what is looked at
-  exitCode?: number // absent: there is none
-  durationMs?: Ms // that it took
-  costUsd?: USD // of a reviewer
-  output?: string // at most 4 KiB: so far its end, then what says most
-  problems?: Problem[] // that it named, with their places
-}
-
-// Says what the agent was told, or that it needn't be told any more.
-export interface Answered extends Said {
-  sessionUpdate: "_ralph/answer"
-  id: string // the question's
-  answer: string // deny, once, loop, value, or moot: none is needed any more
-  message?: string // why it was denied, or the value
-  by?: string
+// What the agent of a loop waits to be told: the params of "ralph/permission", an update, which names no loop and offers nothing, and a part of the status.
+export interface Question extends Said {
+  sessionUpdate?: "_ralph/question"
+  loopId?: string
+  folder?: string // file URI
+  id: string // short, and no other question of the loop has it
+  kind: string // permission, confirm, select, input or limits
+  tool?: string
+  toolCallId?: string // of the call of that tool, as events have it
+  agent?: string // which one asks, where several work
+  title: string // what and where, in one line
+  detail?: string // the whole command, the diff, or what the agent says; at most 64 KiB of plain text, which says where it is cut
+  options?: string[]
+  placeholder?: string
+  rule?: string // what "loop" allows: "Bash(git commit:*)"; absent: that can't be answered
+  at?: Time
+  until?: Time // then the answer is no, if nobody has given one; zero: it waits
 }
 
 // A piece of what the agent was told.
@@ -288,18 +288,18 @@ export interface Note {
   text?: string
 }
 
+// A content block of text.
+export interface TextContent {
+  type: string // "text"
+  text: string
+}
+
 // The message of an update for people: one line without markup, and what can be done about it, the safe offer first. Show nothing of an update without a text.
 export interface Said {
   text?: string
   class?: "info" | "ok" | "warning" | "error"
   notify?: boolean // wherever the person looks, not only in the output
   offers?: Command[]
-}
-
-// A content block of text.
-export interface TextContent {
-  type: string // "text"
-  text: string
 }
 
 // A file that a tool works on.
@@ -361,6 +361,14 @@ export interface ChangeCounts {
   removed: number
 }
 
+// A place in a file where something failed.
+export interface Problem {
+  path: string // as it was printed
+  line?: number // 1 is the first
+  column?: number // 0: not said
+  message: string
+}
+
 // The limits that a file, a flag or a user gives, and the promise that ends the loop; absent gives none. Its JSON is that of messages and session files.
 export interface LoopLimits {
   maxIterations?: number
@@ -406,14 +414,6 @@ export interface Account {
 export interface Detail {
   label: string
   text: string
-}
-
-// A place in a file where something failed.
-export interface Problem {
-  path: string // as it was printed
-  line?: number // 1 is the first
-  column?: number // 0: not said
-  message: string
 }
 
 // LSP's command: one of ours for workspace/executeCommand.

@@ -49,7 +49,7 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	r.Feed.AwaitBegin(ctx)
 	st := r.Status()
 	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile),
-		SessionFileURI: wire.SessionURI(st), Worktree: wire.StatusOf(st, true).Worktree, Warnings: s.warn(prepared.Config)}, nil
+		SessionFileURI: wire.FileURI(st.SessionFile), Worktree: wire.StatusOf(st, true).Worktree, Warnings: s.warn(prepared.Config)}, nil
 }
 
 // request reads what a start's texts say.

@@ -2,7 +2,7 @@
 // the words for people. It knows no transport: the server sends the shapes; the terminal's --output json and decode
 // print them.
 //
-// Updates are made of a loop's events in one place (project.go). Words say what happened (said.go), how a loop stands
-// (states.go, words.go), how it ended (receipt.go) and what can be done about it (offers.go). Clients show these
-// words; they have none of their own. Package answers has the answers to commands.
+// Updates are made of events, with the words that say what happened, in loopevents.go and agentevents.go. Other words
+// say how a loop stands (states.go, words.go), how it ended (receipt.go) and what can be done about it (offers.go).
+// Clients show these words; they have none of their own. Package answers has the answers to commands.
 package wire

@@ -21,7 +21,7 @@ const (
 
 func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 	for _, place := range []struct{ events, file, inside, without string }{
-		{"../stream/event.go", "project.go", "Event", untold},
+		{"../stream/event.go", "agentevents.go", "Event", untold},
 		{"../stream/event.go", "../history/turn.go", "Handle", "ToolProgress Retry Quota Compaction Error Denied Heard Question Moot Answered Complete"}, // the journal has them
 		{"../stream/event.go", "../stream/decode/summary.go", "add", "SessionStart Text Thinking ToolProgress Retry Compaction Heard Question Moot Answered Complete"},
 		{"../stream/event.go", "../loop/engine/progress/follow.go", "Follow", "Thinking ToolProgress Compaction Denied Heard Question Moot Answered Complete"},
@@ -30,7 +30,7 @@ func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 		{"../stream/event.go", "../loopstate/journal/kept_test.go", "TestAnEventIsToldOnce", untold + " Text Thinking MessageEnd ToolCall ToolProgress ToolResult Usage"}, // these are told in pieces
 		{"../stream/event.go", "../server/plain_test.go", "FuzzTheWireIsPlain", untold + " MessageEnd Usage"},                                                             // no text of theirs is told
 		{"../stream/event.go", "../internal/terminal/style_test.go", "recordedLoop", untold},
-		{"../loop/event.go", "project.go", "Loop", ""},
+		{"../loop/event.go", "loopevents.go", "Loop", ""},
 		{"../loop/event.go", "../loopstate/journal/kept_test.go", "TestAnEventIsToldOnce", ""},
 		{"../loop/event.go", "../server/plain_test.go", "FuzzTheWireIsPlain", "Asked Answered"}, // loop/ask makes them plain
 		{"../loop/event.go", "../internal/terminal/style_test.go", "recordedLoop", "Told Published Asked Answered"},

@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
-	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -32,125 +29,6 @@ type Projector struct {
 	calls []ToolCallUpdate // the ends of the calls that have none yet, in the order of their begins
 }
 
-// Event returns the update for an agent's event, or nil when there is none:
-// a message's end was in its chunks, and a run's end comes as IterationEnd.
-func (p *Projector) Event(e stream.Event) Update {
-	switch e := e.(type) {
-	case stream.SessionStart:
-		return SessionUpdate{KindSession, sanitized(e), saidOfSession(e)}
-	case stream.Text:
-		return chunk(KindMessageChunk, e.Delta, e.MessageID, e.ParentToolCallID)
-	case stream.Thinking:
-		return chunk(KindThoughtChunk, e.Delta, e.MessageID, e.ParentToolCallID)
-	case stream.MessageEnd:
-		if e.Discarded {
-			return Discard{KindDiscard, e.MessageID, e.ParentToolCallID, Said{Text: DiscardText, Class: ClassWarning}}
-		}
-	case stream.ToolCall:
-		if len(p.calls) == maxCalls {
-			p.calls = slices.Delete(p.calls, 0, 1)
-		}
-		p.calls = append(p.calls, outputUpdate(e.ID, e.ParentToolCallID, StatusFailed, history.InterruptedText))
-		return ToolCallOf(e)
-	case stream.ToolProgress:
-		return outputUpdate(e.ID, "", StatusInProgress, e.Output)
-	case stream.ToolResult:
-		status := StatusCompleted
-		if e.IsError {
-			status = StatusFailed
-		}
-		p.calls = slices.DeleteFunc(p.calls, func(c ToolCallUpdate) bool { return c.ToolCallID == e.ID })
-		end := outputUpdate(e.ID, e.ParentToolCallID, status, e.Output)
-		end.Spent, end.Facts = e.Spent, SpentText(e.Spent)
-		return end
-	case stream.Usage:
-		return p.projectUsage(e)
-	case stream.Retry:
-		return Retry{KindRetry, sanitized(e), Said{Text: RetryText(e), Class: ClassWarning}}
-	case stream.Compaction:
-		return Compaction{KindCompaction, sanitized(e), Info(CompactionText(e))}
-	case stream.Error:
-		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Kind.Retryable(), string(e.Kind),
-			Said{Text: Sentence(e.Message), Class: ClassError}}
-	}
-	return nil
-}
-
-// Unfinished returns the updates that come before a loop's event: the ends of the tool calls that a run left open
-// when it ended. The session file has the same.
-func (p *Projector) Unfinished(e loop.Event) []Update {
-	if _, ok := e.(loop.IterationEnd); !ok {
-		return nil
-	}
-	var ends []Update
-	for _, end := range p.calls {
-		ends = append(ends, end)
-	}
-	p.calls = nil
-	return ends
-}
-
-// Loop returns the update for one of the loop's own events, after the updates of Unfinished.
-func (p *Projector) Loop(e loop.Event) Update {
-	switch e := e.(type) {
-	case loop.StateChanged:
-		return StateChange{KindState, sanitized(e), saidOf(e)}
-	case loop.IterationStart:
-		if e.Spent.Known { // of a loop that goes on we saw only a part
-			p.Spent = CostOf(e.Spent)
-		}
-		return Iteration{KindIteration, PhaseBegin, sanitized(e), JoinFacts(ofMax(e), HatText(e), OneLine(e.Task)), Info(IterationText(e))}
-	case loop.IterationEnd:
-		p.Spent = p.Spent.Plus(CostOf(e.Cost))
-		facts := IterationEndText(e)
-		said := Said{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)}
-		return IterationEnd{KindIteration, PhaseEnd, sanitized(e), facts, said}
-	case loop.Goal:
-		return Goal{KindGoal, sanitized(e), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
-	case loop.Verify:
-		return Verify{KindVerify, sanitized(e), saidOfCheck(e)}
-	case loop.NearMiss:
-		return Promise{KindPromise, false, sanitized(e), Said{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
-	case loop.Guidance:
-		return Guidance{KindGuidance, sanitized(e), Info(GuidanceText(e))}
-	case loop.Asked:
-		q := projectQuestion(e.Question)
-		q.SessionUpdate = KindQuestion
-		return q
-	case loop.Answered:
-		return Answered{KindAnswer, sanitized(e), saidOfAnswer(e)}
-	case loop.Published:
-		return Topic{KindTopic, sanitized(stream.Topic(e)), Info(TopicText(stream.Topic(e)))}
-	case loop.Told:
-		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
-	case loop.Warning:
-		return Warning{KindWarning, sanitized(e), Said{Sentence(withoutDocs(e.Message)), classOfWarning(e), true, OffersOf(e.Offer)}}
-	case loop.LimitsChanged:
-		return Limits{KindLimits, GivenOf(e.Limits.Given(), stream.Plain(e.Promise)), Info(LimitsText(e))}
-	case loop.End:
-		return projectEnd(e)
-	}
-	return nil
-}
-
-// ResultOf returns the end of a recorded stream.
-func ResultOf(r stream.Result) RecordedEnd {
-	end := loop.IterationEnd{
-		Iteration: 1, Outcome: loop.OutcomeOK, Cost: r.Usage.Cost, Turns: r.Turns, ToolCalls: r.ToolCalls, Skipped: r.SkippedLines,
-	}
-	if f := r.Failure; f != nil {
-		end.Outcome, end.Error = loop.OutcomeError, f.Message
-		if f.Kind == stream.KindAborted {
-			end.Outcome = loop.OutcomeCancelled
-		}
-	}
-	return RecordedEnd{
-		SessionUpdate: KindIteration, Phase: PhaseEnd, IterationEnd: sanitized(end),
-		Tokens: history.TokensOf(r.Usage.Tokens), LastMessage: stream.Plain(r.Text), Skipped: r.SkippedLines,
-		Said: Said{Class: classOf(end.Outcome), Text: IterationEndText(end)},
-	}
-}
-
 // StatusOf returns the wire's form of a loop's status. Owned says that
 // this process drives the loop.
 func StatusOf(s loop.Status, owned bool) LoopStatus {
@@ -167,7 +45,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{stream.Plain(b.Backend), stream.Plain(b.Version), stream.Plain(b.Provider), stream.Plain(b.Model)}
 	}
-	out.StateFileURI, out.SessionFileURI = FileURI(s.StateFile), SessionURI(s)
+	out.StateFileURI, out.SessionFileURI = FileURI(s.StateFile), FileURI(s.SessionFile)
 	out.say(s)
 	return out
 }
@@ -288,78 +166,21 @@ func NameOf(l LoopStatus, several bool) string {
 // maxName is the longest title in a sentence, in runes.
 const maxName = 40
 
-// FileURI returns the file URI of an absolute path; "" of none.
-func FileURI(path string) string {
-	if path == "" {
-		return ""
-	}
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // C:/Users
-	}
-	return (&url.URL{Scheme: "file", Path: slashed}).String()
-}
-
-func chunk(kind, delta, messageID, parent string) Chunk {
-	return Chunk{kind, messageID, parent, TextContent{"text", stream.Plain(delta)}}
-}
-
-// outputUpdate is a tool's output, cut to what an update has room for.
-func outputUpdate(id, parent, status, output string) ToolCallUpdate {
-	u := ToolCallUpdate{SessionUpdate: KindToolCallUpdate, ToolCallID: id, ParentToolCallID: parent, Status: status}
-	if output == "" {
-		return u
-	}
-	excerpt, lines, bytes := tell.Excerpt(output, MaxText) // before it is looked at any closer
-	u.Content = []ToolContent{{"content", TextContent{"text", stream.Plain(excerpt)}}}
-	if bytes > 0 {
-		u.Omitted = &Omitted{lines, bytes}
-	}
-	return u
-}
-
-// projectUsage adds the run's cost to what earlier iterations cost; nil when
-// the update would say nothing new.
-func (p *Projector) projectUsage(e stream.Usage) Update {
-	u := UsageUpdate{SessionUpdate: KindUsage, Used: e.Context, Size: e.ContextSize}
-	if cost := CostOf(p.Spent.Plus(CostOf(e.Cost))); cost.Known {
-		u.Cost = &Money{cost.USD, "USD"}
-	}
-	same := u.Used == p.Usage.Used && u.Size == p.Usage.Size && equal(u.Cost, p.Usage.Cost)
-	if same {
-		return nil
-	}
-	p.Usage = u
-	return u
-}
-
-func equal[T comparable](a, b *T) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
-
-func projectEnd(e loop.End) End {
-	said := Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)}
-	end := End{KindEnd, e, accountRows(e), said}
-	end.Prompt, end.Account = "", account.Account{}
-	end.End = sanitized(end.End)
-	for i := range end.Denials {
-		end.Denials[i].ID = ""
-	}
-	if e.Status.Folder != "" {
-		end.Title = titleOf(e.Status)
-	}
-	return end
-}
-
 // share returns n, and 0 for infinity and NaN, which JSON can't write.
 func share(n float64) float64 {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return 0
 	}
 	return n
+}
+
+// CostOf is a cost as it is told: to a billionth, as sums of fractions end in noise, and unknown
+// when nothing can have cost that much.
+func CostOf(c stream.Cost) stream.Cost {
+	if c.IsZero() {
+		return stream.Cost{}
+	}
+	return stream.USD(math.Round(c.USD*1e9) / 1e9)
 }
 
 // kinds sorts the tools of pi (lower case) and claude (capitalised) that write no file.

@@ -24,9 +24,9 @@ const (
 )
 
 // Question is what the agent of a loop waits to be told: the params of MethodPermission,
-// an update, and a part of the status.
+// an update, which names no loop and offers nothing, and a part of the status.
 type Question struct {
-	SessionUpdate string `json:"sessionUpdate,omitempty"` // of an update KindQuestion, which names no loop and offers nothing
+	SessionUpdate string `json:"sessionUpdate,omitempty"` // KindQuestion
 	LoopID        string `json:"loopId,omitempty"`
 	Folder        string `json:"folder,omitempty"` // file URI
 	ask.Question

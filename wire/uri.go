@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // PathOf returns the absolute path that a file URI names.
@@ -33,7 +31,14 @@ func PathOf(uri string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// SessionURI is the URI of a loop's session file, "" if it has none.
-func SessionURI(s loop.Status) string {
-	return FileURI(s.SessionFile)
+// FileURI returns the file URI of an absolute path; "" of none.
+func FileURI(path string) string {
+	if path == "" {
+		return ""
+	}
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // C:/Users
+	}
+	return (&url.URL{Scheme: "file", Path: slashed}).String()
 }
