@@ -167,10 +167,10 @@ func (r *Report) assessRefusal(now time.Time) {
 	if f := res.Failure; f != nil {
 		kind, r.resumeAt = f.Kind, f.ResetsAt
 	}
-	if res.Rejected != nil && kind != stream.KindQuota {
-		kind = stream.KindRateLimit
-	}
 	if res.Rejected != nil {
+		if kind != stream.KindQuota {
+			kind = stream.KindRateLimit
+		}
 		if r.resumeAt.IsZero() {
 			r.resumeAt = res.Rejected.ResetsAt
 		}

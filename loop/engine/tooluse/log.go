@@ -72,7 +72,6 @@ func (l *Log) Begin(c stream.ToolCall, now time.Time) {
 	var sum maphash.Hash
 	sum.SetSeed(seed)
 	sum.WriteString(c.Name)
-	sum.WriteByte(0)
 	sum.Write(c.Input)
 	if len(l.Work) < maxWork {
 		l.Work = append(l.Work, Work{c.Name, c.ID, now, time.Time{}})

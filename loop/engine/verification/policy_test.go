@@ -152,6 +152,8 @@ func TestWhatIsDueBeforeAnyRun(t *testing.T) {
 	owed := loopstate.State{Verification: loopstate.Verification{Checking: true, Promised: "DONE"}, Refutation: "it failed"}
 	accepted := owed
 	accepted.Accept = true
+	paused := owed
+	paused.Unchecked = "no compiler"
 	for name, tt := range map[string]struct {
 		check verify.Check
 		state loopstate.State
@@ -160,6 +162,7 @@ func TestWhatIsDueBeforeAnyRun(t *testing.T) {
 		"a new loop":                         {all(verify.OnPromise), loopstate.State{}, "false {}"},
 		"one that ends when a check passes":  {all(verify.OnUntil), loopstate.State{}, "true {checking}"},
 		"what was promised":                  {all(verify.OnPromise), owed, "true {checking DONE it failed}"},
+		"what could not be checked":          {all(verify.OnPromise), paused, "true {checking DONE it failed}"},
 		"what was promised, and is accepted": {all(verify.OnPromise), accepted, "true {checking DONE it failed accepted}"},
 		"nobody verifies any more":           {verify.Check{}, owed, "false {it failed}"},
 		"nobody does, but it is accepted":    {verify.Check{}, accepted, "true {checking DONE it failed accepted}"},
@@ -168,7 +171,7 @@ func TestWhatIsDueBeforeAnyRun(t *testing.T) {
 		p := Resume(tt.check, tt.state)
 		_, isDue := p.Before()
 		var words []string
-		for word, is := range map[string]bool{"1checking": p.Checking, "2" + p.Promised: p.Promised != "", "3" + p.Refutation: p.Refutation != "", "4accepted": p.Accepted} {
+		for word, is := range map[string]bool{"1checking": p.Checking, "2" + p.Promised: p.Promised != "", "3" + p.Refutation: p.Refutation != "", "4accepted": p.Accepted, "5" + p.Unchecked: p.Unchecked != ""} {
 			if is {
 				words = append(words, word)
 			}
