@@ -8,9 +8,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// Handle is a loop that runs, as whoever commands it sees it: a *Loop of this process, the Other
-// of another one, or a fleet.Handle of another machine. Errors that all return: ErrNotRunning,
-// ErrNoRun, ErrNotDetachable, ErrNothingToAccept, ask.ErrNoQuestion, *ask.AnswerError,
+// Handle is a loop that runs, as whoever commands it sees it: an Other, or a fleet.Handle of another machine.
+// Errors that all return: ErrNotRunning, ErrNoRun, ErrNotDetachable, ErrNothingToAccept, ask.ErrNoQuestion, *ask.AnswerError,
 // *caller.Refused, and what is wrong with the new limits.
 type Handle interface {
 	// Status is how the loop stands, as far as that is known here.

@@ -322,7 +322,7 @@ func (l *Loop) ID() string { return l.engine.id }
 // stood last.
 const statusPatience = 5 * time.Second
 
-// Status implements Handle.
+// Status is how the loop stands.
 func (l *Loop) Status() loop.Status {
 	now, ok := asked(l, time.After(statusPatience), func(answer func(loop.Status)) { answer(l.engine.status()) })
 	switch {
@@ -332,12 +332,6 @@ func (l *Loop) Status() loop.Status {
 		return l.engine.ending.end.Status
 	}
 	return l.engine.record.known.Load().status
-}
-
-// IsLive implements Handle.
-func (l *Loop) IsLive() bool {
-	live, _ := asked(l, time.After(statusPatience), func(answer func(bool)) { answer(l.engine.state.IsLive()) })
-	return live
 }
 
 func (l *Loop) isOver() bool {

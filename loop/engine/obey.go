@@ -128,13 +128,6 @@ func (l *Loop) stop(do string) {
 	l.Wait()
 }
 
-// Cancel ends the loop now and returns when its agent and all that it started
-// are gone. The state file is removed.
-func (l *Loop) Cancel() { l.stop(caller.Cancel) }
-
-// CancelAfterIteration lets the running iteration finish and ends the loop then.
-func (l *Loop) CancelAfterIteration() { l.ask(own(loop.Request{Do: loop.DoLast})) }
-
 // Interrupt ends the loop quickly and keeps its state file, so that it can be
 // continued: the editor or the terminal goes away.
 func (l *Loop) Interrupt() { l.stop(loop.DoInterrupt) }
@@ -142,49 +135,10 @@ func (l *Loop) Interrupt() { l.stop(loop.DoInterrupt) }
 // Kill is Interrupt without any grace, and makes one that is under way shorter.
 func (l *Loop) Kill() { l.stop(loop.DoKill) }
 
-// Pause lets the running iteration finish and starts no other.
-func (l *Loop) Pause() error { return l.own(loop.Request{Do: loop.DoPause}) }
-
-// Resume goes on after Pause, with new limits if the patch has some; a loop
-// that waits for a rate limit or after a failure tries again at once.
-func (l *Loop) Resume(p loop.Patch) error { return l.own(loop.Request{Do: caller.Resume, Patch: p}) }
-
-// Update changes limits and promise at once, the prompt with the next iteration.
-func (l *Loop) Update(p loop.Patch) error { return l.own(loop.Request{Do: caller.Update, Patch: p}) }
-
-// Saved implements Handle: the file that an editor has saved counts as its user's, even during a run.
-func (l *Loop) Saved(s loopstate.State) error {
-	now := l.Status()
-	want, _, words := progress.Terms{Limits: now.Limits, Promise: now.Promise}.Loosening(progress.TermsOf(s))
-	if len(words) == 0 {
-		return nil
-	}
-	return l.Update(want)
-}
-
-// Steer tells the loop's agents something and returns its id; Guidance events tell when it was
-// delivered: to the running agent where it can be talked to, else, or when it is for the next run, to that.
-func (l *Loop) Steer(q loop.Steering) (id string, err error) {
-	a := l.ask(own(loop.Request{Do: caller.Steer, Steering: q}))
-	return a.id, a.err
-}
-
-// Next ends the running iteration in the way that suits its agent, and the next one begins. Its cost counts. The
-// error is ErrNoRun when none is under way.
-func (l *Loop) Next() (iteration int, err error) {
-	a := l.ask(own(loop.Request{Do: caller.Next}))
-	return a.iteration, a.err
-}
-
 // Answer answers an open question. It is ask.ErrNoQuestion when it isn't open, or this is no
 // answer to it.
 func (l *Loop) Answer(id string, a ask.Answer) error {
 	return l.own(loop.Request{Do: caller.Answer, ID: id, Answer: a})
-}
-
-// Disallow takes back what an answer has allowed for as long as the loop lasts.
-func (l *Loop) Disallow(rule string) error {
-	return l.own(loop.Request{Do: loop.DoDisallow, Steering: loop.Steering{Text: rule}})
 }
 
 // Detach lets the loop go on whatever window shows it. It is ErrNotDetachable where its process is a window's.

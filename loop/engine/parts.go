@@ -22,8 +22,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
-var _ loop.Handle = (*Loop)(nil)
-
 // Loop is a loop under way. All its methods may be called from any goroutine.
 type Loop struct{ engine *engine }
 

@@ -96,7 +96,6 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 		{"next", func(h loop.Handle, _ string) error { n, err := h.Next(); return fmt.Errorf("%d %v", n, err) }, nil, "1 <nil>", ""},
 	}
 	for name, handle := range map[string]func(*testing.T, *engine.Loop) loop.Handle{
-		"here": func(_ *testing.T, l *engine.Loop) loop.Handle { return l },
 		"elsewhere": func(_ *testing.T, l *engine.Loop) loop.Handle {
 			return loop.Other{Folder: l.Status().Folder, LoopID: l.ID()}
 		},
@@ -116,7 +115,7 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer l.Cancel()
+			defer l.Interrupt()
 			h := handle(t, l)
 			<-obs.begun
 			for _, step := range steps {
@@ -142,7 +141,7 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 			if n := <-obs.begun; n != 2 {
 				t.Errorf("iteration %d comes next", n)
 			}
-			l.Cancel()
+			l.Interrupt()
 			if h, isFleets := h.(*fleet.Handle); isFleets {
 				if _, err := h.Next(); !errors.Is(err, loop.ErrNotRunning) {
 					t.Errorf("before the bus knows that it has ended: %v", err)
