@@ -8,11 +8,25 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
+
+// Terminals differ in what they send for a key, and tell Shift where that has no meaning.
+func TestKeysAreTheSameOnEachTerminal(t *testing.T) {
+	for sent, want := range map[string]string{
+		"\x08": "backspace", "\x7f": "backspace", "\n": "enter", "\x1bOM": "enter", "\x1b[13u": "enter", " ": "space", "\x1b[27;2;32~": "space",
+		"\x1b[1;5A": "up", "\x1bOA": "up", "\x1b[6;2~": "pgdown", "\x1b[7~": "home", "\x1b[Z": "shift+tab", "\x1b[27;2;71~": "G", "\x1b[99;5u": "ctrl+c",
+	} {
+		_, event := new(uv.EventDecoder).Decode([]byte(sent))
+		if got := keyOf(tea.KeyPressMsg(event.(uv.KeyPressEvent))); got.name != want {
+			t.Errorf("%q is %q, not %q", sent, got.name, want)
+		}
+	}
+}
 
 // Each key is a command of the program, or says why it can't be one.
 func TestKeysRunCommands(t *testing.T) {

@@ -83,7 +83,7 @@ func newModel(w world, p terminal.Palette, width, height int) *model {
 func (m *model) update(msg message) []effect {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		return m.typed(key{msg.String(), msg.Text})
+		return m.typed(keyOf(msg))
 	case tea.PasteMsg:
 		return m.typed(key{text: msg.Content})
 	case tea.WindowSizeMsg:

@@ -1,10 +1,14 @@
 package top
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 )
@@ -12,6 +16,16 @@ import (
 // key is a typed key: a name such as "enter" or "ctrl+c"; a letter's name is itself. Pasted text has a text alone, so
 // it can only stand where text is asked for.
 type key struct{ name, text string }
+
+// aliases are keys as some terminals send them.
+var aliases = map[string]string{"ctrl+h": "backspace", "ctrl+j": "enter", "shift+space": "space"}
+
+func keyOf(k tea.KeyPressMsg) key {
+	if k.Code > unicode.MaxRune { // an arrow, say: with Shift it is the same
+		k.Mod = 0
+	}
+	return key{cmp.Or(aliases[k.String()], k.String()), k.Text}
+}
 
 // page is a text in place of the story.
 type page struct {
