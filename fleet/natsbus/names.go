@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -20,12 +19,6 @@ const (
 	nameKey  = "name-" // and the name, a dot and the id
 	namesKey = "names"
 )
-
-// indexed says how far the loops are.
-type indexed struct {
-	Revision uint64    `json:"revision"` // of the loops' bucket
-	Born     time.Time `json:"born"`     // that bucket: one that is made anew counts from 1
-}
 
 func keyOfName(name, id string) string {
 	return nameKey + base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + id
@@ -77,21 +70,20 @@ func indexOthers(ctx context.Context, b *Bus) error {
 	if err != nil {
 		return err
 	}
-	bucket := kept.CachedInfo()
-	now := indexed{Born: bucket.Created}
+	at, last := uint64(0), kept.CachedInfo().State.LastSeq
 	if entry, err := b.sums.Get(ctx, namesKey); err == nil {
-		var was indexed
-		if fleet.Decode(entry.Value(), &was) == nil && was.Born.Equal(now.Born) {
-			now = was
+		if fleet.Decode(entry.Value(), &at) != nil || at > last { // it is of a bucket that was lost
+			at = 0
 		}
 	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
 		return err
 	}
-	before, others := now.Revision, map[string]string{}                  // names by ids
-	for isMore := true; isMore && now.Revision < bucket.State.LastSeq; { // a list ends early when loops change meanwhile
+	before, others := at, map[string]string{} // names by ids
+	// A list ends early when loops change meanwhile.
+	for isMore := true; isMore && at < last; {
 		isMore = false
-		err := b.loops.all(ctx, jetstream.ResumeFromRevision(now.Revision+1), func(entry jetstream.KeyValueEntry) {
-			now.Revision, isMore = entry.Revision(), true
+		err := b.loops.all(ctx, jetstream.ResumeFromRevision(at+1), func(entry jetstream.KeyValueEntry) {
+			at, isMore = entry.Revision(), true
 			var r fleet.Record
 			if entry.Operation() == jetstream.KeyValuePut && fleet.Decode(entry.Value(), &r) == nil && !r.Indexed {
 				others[entry.Key()] = r.Name
@@ -106,8 +98,8 @@ func indexOthers(ctx context.Context, b *Bus) error {
 			return err
 		}
 	}
-	if now.Revision == before {
+	if at == before {
 		return nil
 	}
-	return b.sums.put(ctx, namesKey, now)
+	return b.sums.put(ctx, namesKey, at)
 }
