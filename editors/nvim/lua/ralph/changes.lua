@@ -4,6 +4,7 @@ local client = require('ralph.client')
 local files = require('ralph.files')
 local loops = require('ralph.loops')
 local notify = require('ralph.notify')
+local show = require('ralph.show')
 local wire = require('ralph.wire')
 
 local M = {}
@@ -105,13 +106,6 @@ function M.list(folder, argument, callback, before)
   end)
 end
 
----@param title string
----@param items table[]
-local function quickfix(title, items)
-  vim.fn.setqflist({}, ' ', { title = title, items = items })
-  vim.cmd('botright copen')
-end
-
 ---@class ralph.Listed a quickfix list of changes
 ---@field id integer
 ---@field title string
@@ -164,7 +158,7 @@ function M.quickfix(folder, chosen)
     if #items == 0 then
       return notify.info(text)
     end
-    quickfix(title, items)
+    show.quickfix(title, items)
     local id = vim.fn.getqflist({ id = 0 }).id
     listed[folder] = { id = id, title = title, chosen = chosen }
   end)
@@ -234,7 +228,7 @@ local function show_outcome(folder, result)
     end
   end
   if #items > 0 then
-    quickfix('Ralph: left as it is', items)
+    show.quickfix('Ralph: left as it is', items)
   end
   if #choices > 0 then
     ask.choose('Ralph: ' .. result.text, choices)

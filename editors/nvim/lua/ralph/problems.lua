@@ -57,8 +57,7 @@ function M.quickfix(folder)
     if #items == 0 then
       return notify.info(check.text or 'the check names no places')
     end
-    vim.fn.setqflist({}, ' ', { title = 'Ralph: ' .. check.text, items = items })
-    vim.cmd('botright copen')
+    require('ralph.show').quickfix('Ralph: ' .. check.text, items)
   end)
 end
 

@@ -65,8 +65,7 @@ function M.list()
   if #items == 0 then
     return notify.info('there is no remark: :{range}Ralph remark TEXT makes one')
   end
-  vim.fn.setqflist({}, ' ', { title = 'Ralph: remarks', items = items })
-  vim.cmd('botright copen')
+  require('ralph.show').quickfix('Ralph: remarks', items)
 end
 
 --- Lines of a text as a difference to what they replace.

@@ -20,6 +20,14 @@ function M.lines(title, lines)
   return buf
 end
 
+--- Fills the quickfix list, and opens its window.
+---@param title string
+---@param items table[]
+function M.quickfix(title, items)
+  vim.fn.setqflist({}, ' ', { title = title, items = items })
+  vim.cmd('botright copen')
+end
+
 --- Rows of a table, as the sidecar has them.
 ---@param rows ralph.Detail[]
 ---@return string[] lines
