@@ -161,7 +161,8 @@ function said(e: HTMLElement, row: SaidRow, look: Look, open: boolean | undefine
   const offers = look.offersOf(row).map((offer, n) => h('button', { class: 'offer', 'data-do': 'offer', 'data-n': String(n) }, offer.title));
   const whole = () => (row.receipt ? table(row.receipt) : diff(row.question ? unified(row.more ?? '') : []) ?? html('pre', { class: 'output' }, withPlaces(row.more ?? '')));
   const more = open ? [whole()] : [];
-  if (row.question) e.append(...more, ...offers); // to be read before it is answered
-  else e.append(...offers, ...more);
+  const choices = offers.length > 0 ? [h('div', { class: 'offers' }, ...offers)] : [];
+  if (row.question) e.append(...more, ...choices); // to be read before it is answered
+  else e.append(...choices, ...more);
   e.setAttribute('aria-label', row.text);
 }
