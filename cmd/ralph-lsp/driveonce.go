@@ -27,7 +27,7 @@ func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how 
 	defer close(over)
 	giveUp := terminal.AnswerSignals(caught, out.Broken, over, coming, display.Note, func() { terminal.EndByForce(display, cfg.Folder) })
 	windows := door.New()
-	host.Windows = windows.Connect
+	host.Windows, host.Stood = windows.Connect, windows.Look
 	l, err := keeper.Start(cfg, host, terminal.NotifyAt(stdout, display.Note))
 	if err != nil {
 		windows.Failed()

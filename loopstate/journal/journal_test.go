@@ -182,37 +182,32 @@ func TestAnOutlineIsReadInParts(t *testing.T) {
 	l.iterate(1)
 	l.iterate(2)
 	l.say("long", strings.Repeat("x", partSize+wire.MaxText))
-	o, err := l.log.Outline(t.Context())
+	l.log.flush()
+	r, err := Open("ralph-a")
+	must.OK(t, err)
+	o, err := r.Outline(t.Context())
 	if err != nil || len(o.Iterations) != 2 || len(o.Parts) < 4 || o.Parts[0].Iteration != 0 || o.Parts[2].Iteration != 2 {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	l.HandleLoop(loop.IterationStart{Iteration: 3})
 	l.say("m", "goes on")
-	kept, err := Open("ralph-a")
-	must.OK(t, err)
-	for name, r := range map[string]interface {
-		readable
-		Outline(context.Context) (wire.Outline, error)
-	}{"here": l.log, "elsewhere": kept} {
-		l.log.flush()
-		o, err := r.Outline(t.Context())
-		if err != nil || len(o.Iterations) != 3 {
-			t.Fatalf("%s: %+v, %v", name, o, err)
-		}
-		var got []string
-		for i, part := range o.Parts {
-			before := o.Cursor
-			if i+1 < len(o.Parts) {
-				before = o.Parts[i+1].Cursor
-			}
-			some, _ := all(t, r, part.Cursor, Options{Before: before})
-			got = append(got, some...)
-		}
-		rest, _ := all(t, r, o.Cursor, Options{})
-		same(t, name+", behind the parts", rest, []string{"3 iteration begin", "3 agent_message_chunk goes on"})
-		want, _ := all(t, r, "", Options{})
-		same(t, name, []string{strings.Join(append(got, rest...), "")}, []string{strings.Join(want, "")})
+	l.log.flush()
+	if o, err = r.Outline(t.Context()); err != nil || len(o.Iterations) != 3 {
+		t.Fatalf("%+v, %v", o, err)
 	}
+	var got []string
+	for i, part := range o.Parts {
+		before := o.Cursor
+		if i+1 < len(o.Parts) {
+			before = o.Parts[i+1].Cursor
+		}
+		some, _ := all(t, r, part.Cursor, Options{Before: before})
+		got = append(got, some...)
+	}
+	rest, _ := all(t, r, o.Cursor, Options{})
+	same(t, "behind the parts", rest, []string{"3 iteration begin", "3 agent_message_chunk goes on"})
+	want, _ := all(t, r, "", Options{})
+	same(t, "the parts", []string{strings.Join(append(got, rest...), "")}, []string{strings.Join(want, "")})
 }
 
 func TestPiecesOfAMessageAreOneLine(t *testing.T) {

@@ -52,9 +52,6 @@ type Log struct {
 	followers  []*Follower
 	inProgress []progress // the last of each of what isn't written
 	progressed int        // number of the last progress
-
-	looking sync.Mutex // one looks through it at a time; taken without mu
-	index   index
 }
 
 // progress says how far something has come. It isn't written.
@@ -304,18 +301,6 @@ func (l *Log) read(ctx context.Context, after string, o Options) (Page, int64, e
 	page, at, err := s.page(ctx, after, o)
 	page.Complete = over && !page.More && err == nil
 	return page, at, err
-}
-
-// Outline is what there is to know of all that was added.
-func (l *Log) Outline(ctx context.Context) (wire.Outline, error) {
-	s, _, done, err := l.source()
-	if err != nil {
-		return wire.Outline{}, err
-	}
-	defer done()
-	l.looking.Lock()
-	defer l.looking.Unlock()
-	return l.index.outline(ctx, s)
 }
 
 // source is what has been added by now, and whether that is all. Done lets go of it.
