@@ -192,9 +192,11 @@ func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (
 			found = append(found, r)
 			continue
 		}
-		named, err := namedOn(ctx, bus, name)
-		if err != nil {
-			return nil, err
+		var named []fleet.Record
+		if b, isAll := bus.(*natsbus.Bus); isAll { // a submitter has a list alone
+			if named, err = natsbus.Named(ctx, b, name); err != nil {
+				return nil, err
+			}
 		}
 		if len(named) == 0 {
 			if all == nil {
@@ -222,15 +224,6 @@ func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (
 		}
 	}
 	return found, nil
-}
-
-// namedOn finds all loops of a name without a list of all, where the bus can; else none.
-func namedOn(ctx context.Context, bus fleet.Bus, name string) ([]fleet.Record, error) {
-	b, ok := bus.(*natsbus.Bus)
-	if !ok {
-		return nil, nil
-	}
-	return natsbus.Named(ctx, b, name)
 }
 
 // tellUnread names loops whose records can't be read.
