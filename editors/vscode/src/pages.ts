@@ -56,8 +56,8 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
 
 /** The verdict and what is wrong; what is in order is folded. */
 function doctorPage({ text, checks }: DoctorResult): string {
-  const line = (c: Check) => `- ${c.ok ? '✓' : c.optional ? '–' : '✗'} **${c.id}** ${c.message}${c.fix ? `\n  - ${c.fix}` : ''}`;
+  const lines = (all: Check[]) => all.map((c) => `${c.ok ? '✓' : c.optional ? '–' : '✗'} **${c.id}** ${c.message}${c.fix ? `  \n&emsp;${c.fix}` : ''}`).join('  \n');
   const [open, folded] = [checks.filter((c) => !c.ok && !c.minor), checks.filter((c) => c.ok || c.minor)];
   const summary = `<summary>${t('What else was looked at: {0}', folded.length)}</summary>`;
-  return [`# ${t('Ralph Doctor')}`, '', `**${text}**`, '', ...open.map(line), '', '<details>', summary, '', ...folded.map(line), '', '</details>', ''].join('\n');
+  return [`# ${t('Ralph Doctor')}`, '', `**${text}**`, '', lines(open), '', '<details>', summary, '', lines(folded), '', '</details>', ''].join('\n');
 }
