@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/verification"
@@ -137,4 +139,54 @@ func TestUntilPassesEachGateToo(t *testing.T) {
 	if n := len(*asked); n != 9 {
 		t.Errorf("asked %v", *asked)
 	}
+}
+
+// gatesTold keeps what observers are told of gates.
+type gatesTold struct {
+	loop.Observer
+	told []string
+}
+
+func (o *gatesTold) HandleLoop(e loop.Event) {
+	if v, ok := e.(loop.Verify); ok {
+		line := fmt.Sprintf("%s %s", v.Gate, v.State)
+		if v.Output != "" {
+			line += " " + strings.TrimSpace(v.Output)
+		}
+		if v.ExitCode != nil {
+			line += fmt.Sprintf(", exit code %d", *v.ExitCode)
+		}
+		if v.Duration > 0 {
+			line += fmt.Sprintf(", %v", time.Duration(v.Duration))
+		}
+		if v.Cost.Known {
+			line += fmt.Sprintf(", $%v", v.Cost.USD)
+		}
+		o.told = append(o.told, line)
+	}
+	o.Observer.HandleLoop(e)
+}
+
+// Output is told while a command runs, once for each time that there is more; the loop runs meanwhile, and is resumed with it.
+func TestWhatIsToldOfAGate(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		check := checked{prints: "half done", lasts: 4500 * time.Millisecond}
+		r := prepareVerified(t, nil, []checked{check}, critic, promise, costs(0.01, "Looked at all of it.\n\n<promise>APPROVED</promise>"))
+		seen := &gatesTold{Observer: r.obs}
+		r.obs = seen
+		check.during = func() {
+			file, _ := r.file.Load()
+			if now := r.Status(); now.State != loop.StateRunning || !file.Checking || file.Promised != "DONE" {
+				t.Errorf("while it runs the loop is %s, and goes on with %+v", now.State, file.Verification)
+			}
+		}
+		r.agents.checks = []checked{check}
+		must.OK(t, r.begin())
+		r.over(loop.StopPromise, 2)
+		want := []string{"command running", "command running half done", "command verified half done, exit code 0, 4.5s",
+			"reviewer running", "reviewer verified, 1.001s, $0.01"}
+		if !slices.Equal(seen.told, want) {
+			t.Errorf("told %q\nwant %q", seen.told, want)
+		}
+	})
 }
