@@ -135,49 +135,6 @@ func TestWhatIsNoAnswerDoesNothing(t *testing.T) {
 	})
 }
 
-// What the user allows for the loop isn't asked again, in the next run either, until that is taken back.
-func TestWhatIsAllowedInTheLoopIsNotAskedAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var second *rig
-		again := run{lasts: time.Second, result: stream.Result{Text: "more", ToolCalls: 1}}
-		again.during = func() {
-			told := make(chan backends.Answer, 2)
-			second.agents.specs[1].Ask(wants("1", "Bash", `{"command":"git commit -m third"}`), func(a backends.Answer) bool { told <- a; return true })
-			if len(told) != 1 {
-				t.Error("the next run has to ask")
-			}
-			if err := second.Disallow("Bash(git push)"); err == nil {
-				t.Error("what was never allowed is taken back")
-			}
-			if err := second.Disallow("Bash(git commit -m:*)"); err != nil || len(second.Status().Allowed) > 0 {
-				t.Errorf("%v, %q", err, second.Status().Allowed)
-			}
-			second.agents.specs[1].Ask(wants("2", "Bash", `{"command":"git commit -m fourth"}`), func(a backends.Answer) bool { told <- a; return true })
-			if len(told) != 1 || len(second.Status().Questions) != 1 {
-				t.Error("it isn't asked again")
-			}
-		}
-		r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
-			second = r
-			one, two, other := asks(wants("1", "Bash", `{"command":"git commit -m first"}`)), asks(wants("2", "Bash", `{"command":"git commit"}`)), asks(wants("3", "Bash", `{"command":"git push"}`))
-			if err := r.Answer(r.open(0).ID, ask.Answer{Kind: ask.ForLoop}); err != nil {
-				t.Error(err)
-			}
-			if a, b := <-one, <-two; !a.Yes || !b.Yes || len(other) > 0 {
-				t.Errorf("%v %v, %d", a, b, len(other))
-			}
-			if a := <-asks(wants("4", "Bash", `{"command":"git commit -m again"}`)); !a.Yes {
-				t.Error("it is asked again")
-			}
-			if q := r.open(0); q.Rule != "Bash(git push)" {
-				t.Errorf("%+v", q)
-			}
-			r.Answer(r.open(0).ID, ask.Answer{Kind: ask.Deny})
-		}, again, promise)
-		r.over(loop.StopPromise, 3)
-	})
-}
-
 // What the user allows is known to who goes on with the loop, and asked again once it is taken back.
 func TestWhatIsAllowedCanBeTakenBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {

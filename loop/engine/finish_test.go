@@ -80,21 +80,6 @@ func TestAFailedLoopGoesOnBehindItsFailure(t *testing.T) {
 	})
 }
 
-func TestALoopThatFailedInItsLastIterationIsAtItsLimit(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		_, state := failedAfter(t, says("no"), fails(stream.KindServer, "500"))
-		state.MaxIterations = new(3)
-		_, err := tryStart(t, &state, goOn, says("no"))
-		if capped := (*loop.CapError)(nil); !errors.As(err, &capped) || capped.Used.MaxIterations != 3 {
-			t.Errorf("got %v", err)
-		}
-		state.MaxIterations = new(4)
-		r, err := tryStart(t, &state, goOn, says("no"))
-		must.OK(t, err)
-		r.over(loop.StopMaxIterations, 1)
-	})
-}
-
 func TestWithoutTheReasonTheLoopIsInterrupted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		_, state := failedAfter(t, says("no"), fails(stream.KindServer, "500"))

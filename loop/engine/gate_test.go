@@ -55,31 +55,6 @@ const (
 	checkReviewer = verify.ReviewerGate
 )
 
-func TestAPromisePassesEachGateInOrder(t *testing.T) {
-	no := []verify.Result{{State: verify.Refuted, Why: "said no"}}
-	for _, g := range verify.Gates() {
-		t.Run(string(g), func(t *testing.T) {
-			asked := script(t, map[verify.Gate][]verify.Result{g: no})
-			bubble(t, func(t *testing.T) {
-				r := verified(t, nil, withAllGates, promise)
-				r.over(loop.StopPromise, 2)
-				subject := r.cfg.Verification.Check.Subject(g)
-				if !strings.Contains(strings.ReplaceAll(r.told(1), "`", ""), subject+" said no.") {
-					t.Errorf("the next run isn't told: %s", r.told(1))
-				}
-				if !r.log.has("verify refuted: " + subject + " said no") {
-					t.Errorf("nobody is told\n%s", strings.Join(r.log.lines, "\n"))
-				}
-			})
-			all := verify.Gates()
-			want := slices.Concat(all[:slices.Index(all, g)+1], all)
-			if !slices.Equal(*asked, want) {
-				t.Errorf("asked %v, want %v", *asked, want)
-			}
-		})
-	}
-}
-
 // Who tries again needn't wait again for what has passed; who accepts answers one
 // question, and no other.
 func TestTheUsersWordIsForOneGate(t *testing.T) {
@@ -109,35 +84,6 @@ func TestTheUsersWordIsForOneGate(t *testing.T) {
 	})
 	if want := []verify.Gate{checkCommand, checkEditor, checkProtect, checkProtect, checkReviewer}; !slices.Equal(*asked, want) {
 		t.Errorf("asked %v, want %v", *asked, want)
-	}
-}
-
-// Where no promise waits, only what costs nothing but time is asked.
-func TestWhoPromisesNothingIsNotReviewed(t *testing.T) {
-	asked := script(t, map[verify.Gate][]verify.Result{checkEditor: {verification.Unchecked("can't tell")}})
-	bubble(t, func(t *testing.T) {
-		r := verified(t, nil, func(c *setup.Config) {
-			withAllGates(c)
-			c.Verification.Check.When, c.Limits.MaxIterations = verify.OnEach, 2
-		}, says("not yet"))
-		r.over(loop.StopMaxIterations, 2)
-	})
-	if want := []verify.Gate{checkCommand, checkEditor, checkCommand, checkEditor}; !slices.Equal(*asked, want) {
-		t.Errorf("asked %v, want %v", *asked, want)
-	}
-}
-
-func TestUntilPassesEachGateToo(t *testing.T) {
-	asked := script(t, map[verify.Gate][]verify.Result{checkCommand: {{State: verify.Refuted, Why: "failed"}}, checkReviewer: {{State: verify.Refuted, Why: "objects"}}})
-	bubble(t, func(t *testing.T) {
-		r := verified(t, nil, func(c *setup.Config) {
-			withAllGates(c)
-			c.Promise, c.Verification.Check.When = "", verify.OnUntil
-		}, says("working"))
-		r.over(loop.StopPromise, 2)
-	})
-	if n := len(*asked); n != 9 {
-		t.Errorf("asked %v", *asked)
 	}
 }
 

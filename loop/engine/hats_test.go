@@ -134,21 +134,6 @@ func TestAHatThatMayNotFinishDoesNotAtItsBudget(t *testing.T) {
 	})
 }
 
-func TestNoPromiseCountsBeforeItsTopics(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		need := func(c *setup.Config) {
-			team(c)
-			c.Roles.Required = []string{"build.done"}
-			c.Roles.Hats[0].MayFinish = new(true)
-		}
-		r := start(t, need, promise, publishes("plan.ready"), says("<event topic=\"build.done\">x</event>\n"), promise)
-		r.over(loop.StopPromise, 4)
-		if !r.log.has("planner says that all is done, but nobody has published build.done") {
-			t.Error(strings.Join(r.log.lines, "\n"))
-		}
-	})
-}
-
 // A run that fails hands nothing over, and its hat runs again.
 func TestAFailedRunKeepsItsTopic(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -134,16 +134,6 @@ func TestWhatComesTooLateIsToldToTheNextRun(t *testing.T) {
 	})
 }
 
-func TestGuidanceForTheNextRunWaits(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r, said := liveRig(t, func(r *rig, _ func(stream.Event)) { r.Steer(loop.Steering{Text: "later", Once: true, Next: true}) }, says("<promise>DONE</promise>"))
-		r.over(loop.StopPromise, 2)
-		if told := strings.Join(r.agents.specs[1].Ours, " "); len(said.log()) > 0 || !strings.Contains(told, "later\n</guidance>") {
-			t.Errorf("the running agent was told %q, the next %q", said.log(), told)
-		}
-	})
-}
-
 // After a promise the agent is told nothing that would make it go on, unless it goes on by itself.
 func TestNothingIsPushedBehindAPromise(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -193,38 +183,6 @@ func TestOthersKnowWhetherTheAgentCanBeTold(t *testing.T) {
 	})
 }
 
-func TestAnAgentThatTakesNoMoreLeavesItToTheNextRun(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r, said := liveRig(t, func(r *rig, _ func(stream.Event)) {
-			r.agents.runs[0].talk.full = true
-			r.Steer(loop.Steering{Text: "stop", Once: true})
-		}, says("<promise>DONE</promise>"))
-		r.over(loop.StopPromise, 2)
-		if told := strings.Join(r.agents.specs[1].Ours, " "); len(said.log()) > 0 || !strings.Contains(told, "stop") || r.log.has("sent") {
-			t.Errorf("%q, %q", told, r.log.lines)
-		}
-	})
-}
-
-func TestAnAgentThatIsNotLiveIsToldNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var r *rig
-		first := run{talk: &talk{}, lasts: time.Minute, result: stream.Result{Text: "more to do", ToolCalls: 1}}
-		first.during = func() {
-			r.Steer(loop.Steering{Text: "stop", Once: true})
-			if synctest.Wait(); r.IsLive() {
-				t.Error("it can be told something")
-			}
-		}
-		r = prepare(t, nil, nil, first, says("<promise>DONE</promise>"))
-		must.OK(t, r.begin())
-		r.over(loop.StopPromise, 2)
-		if told := strings.Join(r.agents.specs[1].Ours, " "); len(first.talk.log()) > 0 || !strings.Contains(told, "stop") {
-			t.Errorf("it was told %q, the next %q", first.talk.log(), told)
-		}
-	})
-}
-
 // What a run was told that doesn't count is told again; so it is after a crash.
 func TestWhatTheAgentHasReadIsKeptForARunThatIsRunAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -240,21 +198,6 @@ func TestWhatTheAgentHasReadIsKeptForARunThatIsRunAgain(t *testing.T) {
 		r.over(loop.StopInterrupted, 1)
 		if s := r.file.now(); !slices.Equal(append(s.Guidance, s.Guided...), []string{"stop"}) {
 			t.Errorf("the file has %q, %q", s.Guidance, s.Guided)
-		}
-	})
-}
-
-func TestGuidanceReachesTheRunningAgentInItsOrder(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r, said := liveRig(t, func(r *rig, hears func(stream.Event)) {
-			r.Steer(loop.Steering{Text: "a", Once: true})
-			r.Steer(loop.Steering{Text: "b", Once: true})
-			synctest.Wait()
-			hears(stream.Heard{ID: "g2"})
-		}, says("<promise>DONE</promise>"))
-		r.over(loop.StopPromise, 2)
-		if told := strings.Join(r.agents.specs[1].Ours, " "); len(said.log()) != 2 || !strings.Contains(told, "<guidance>\na\n</guidance>") {
-			t.Errorf("%q, then %q", said.log(), told)
 		}
 	})
 }

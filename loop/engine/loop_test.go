@@ -132,30 +132,6 @@ func withTime(r run, lasts time.Duration) run {
 	return r
 }
 
-func TestASucceedingRunResetsFailures(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		bad := fails(stream.KindServer, "500")
-		r := start(t, nil, bad, bad, bad, bad, says("fine"), bad, bad, bad, bad, says("<promise>DONE</promise>"))
-		r.over(loop.StopPromise, 10)
-	})
-}
-
-func TestFailuresAreSpacedOut(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := start(t, nil, fails(stream.KindServer, "500"))
-		r.over(loop.StopFailures, 5)
-		for i, least := range []time.Duration{500, 1000, 2000, 4000} {
-			gap := r.agents.times[i+1].Sub(r.agents.times[i]) - time.Second // a run takes one
-			if gap < least*time.Millisecond || gap > 4*least*time.Millisecond {
-				t.Errorf("gap %d is %v", i, gap)
-			}
-		}
-		if !r.log.has("state waiting backoff") {
-			t.Error("the wait was not shown")
-		}
-	})
-}
-
 func TestARateLimitIsWaitedFor(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		resets := time.Now().Add(3 * time.Hour)
@@ -173,19 +149,6 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 		r.over(loop.StopPromise, 2) // neither an iteration nor a failure
 		if waited := r.agents.times[1]; waited.Before(resets) || waited.After(resets.Add(2*time.Minute)) {
 			t.Errorf("went on at %v, limit until %v", waited, resets)
-		}
-	})
-}
-
-func TestARateLimitWithoutATime(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		limited := fails(stream.KindRateLimit, "429")
-		r := start(t, nil, limited, limited, limited, says("<promise>DONE</promise>"))
-		r.over(loop.StopPromise, 4)
-		for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
-			if gap := r.agents.times[i+1].Sub(r.agents.times[i]); gap < want || gap > want+5*time.Second {
-				t.Errorf("wait %d took %v", i, gap)
-			}
 		}
 	})
 }

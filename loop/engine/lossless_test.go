@@ -70,47 +70,6 @@ func TestAnAgentThatNeverBegins(t *testing.T) {
 	}
 }
 
-func TestGuidanceOfARunThatDidNotCountIsToldAgain(t *testing.T) {
-	t.Run("a rate limit", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			r := start(t, nil, says("one"), fails(stream.KindRateLimit, "429"), says("two"), says("<promise>DONE</promise>"))
-			time.Sleep(time.Second / 2) // in the first run
-			r.Steer(loop.Steering{Text: "Mind the tests", Once: true})
-			r.over(loop.StopPromise, 4)
-			for i, want := range []bool{false, true, true, false} {
-				if got := r.agents.isTold(i, "Mind the tests"); got != want {
-					t.Errorf("run %d was told: %v", i+1, got)
-				}
-			}
-			if n := r.log.count("guidance g1 queued"); n != 1 {
-				t.Errorf("it was queued %d times", n)
-			}
-		})
-	})
-	t.Run("an interruption", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			interrupted := says("two")
-			interrupted.lasts = time.Hour
-			first := start(t, nil, says("one"), interrupted)
-			time.Sleep(time.Second / 2)
-			first.Steer(loop.Steering{Text: "Mind the tests", Once: true})
-			time.Sleep(time.Minute)
-			first.Steer(loop.Steering{Text: "and the docs", Once: true})
-			first.Interrupt()
-			state, err := first.file.Load()
-			must.OK(t, err)
-			r, err := tryStart(t, &state, func(c *setup.Config) { *c = goesOn(*c) }, says("two"), says("<promise>DONE</promise>"))
-			must.OK(t, err)
-			r.over(loop.StopPromise, 2)
-			for i, want := range []bool{true, false} {
-				if r.agents.isTold(i, "Mind the tests") != want || r.agents.isTold(i, "and the docs") != want {
-					t.Errorf("run %d was told %q", i+1, r.agents.specs[i].Ours)
-				}
-			}
-		})
-	})
-}
-
 // isTold says whether a run's agent was told something besides its prompt.
 func (a *agents) isTold(i int, text string) bool {
 	return strings.Contains(strings.Join(a.specs[i].Ours, " "), text)

@@ -3,7 +3,6 @@ package engine
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -66,79 +65,6 @@ func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 			}
 		})
 		r.over(loop.StopPromise, 2)
-	})
-}
-
-func TestANearMissIsToldOncePerKind(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 8 },
-			says("<promise>A</promise>"), says("<promise>B</promise>"), says("not DONE"), says("<promise>C</promise>"), says("never DONE"),
-			withTime(says("no"), time.Minute), says("<promise>D</promise>"))
-		time.Sleep(10 * time.Second)
-		if got := r.log.count("near miss"); got != 2 || !r.log.has("near miss: A (") || !r.log.has("near miss: DONE (") {
-			t.Errorf("%d near misses\n%s", got, strings.Join(r.log.lines, "\n"))
-		}
-		r.file.edit(func(s *loopstate.State) { s.Promise = new("OTHER") })
-		r.over(loop.StopMaxIterations, 8)
-		if got := r.log.count("near miss"); got != 3 || !r.log.has("near miss: D (") || r.log.count(`["`) != 0 {
-			t.Errorf("with another promise, %d near misses\n%s", got, strings.Join(r.log.lines, "\n"))
-		}
-	})
-}
-
-func TestAFailedRunKeepsNoPromise(t *testing.T) {
-	promised := func(r run) run {
-		r.result.Text = "<promise>DONE</promise>"
-		return r
-	}
-	for name, tt := range map[string]struct {
-		run  run
-		want string
-	}{
-		"an error":  {promised(fails(stream.KindServer, "the stream was cut off")), `The agent promised "DONE", but its run failed (the stream was cut off), so that doesn't count.`},
-		"exit code": {promised(run{code: 3}), "its run failed (the agent exited with code 3)"},
-		"silence":   {withTime(promised(run{}), time.Hour), "its run failed (no output for longer than the idle timeout)"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				r := start(t, nil, tt.run, says("<promise>DONE</promise>"))
-				r.over(loop.StopPromise, 2)
-				if r.log.count("near miss: DONE") != 1 || !r.log.has(tt.want) {
-					t.Errorf("log\n%s", strings.Join(r.log.lines, "\n"))
-				}
-			})
-		})
-	}
-	bubble(t, func(t *testing.T) {
-		r := start(t, nil, fails(stream.KindServer, "500"), says("<promise>DONE</promise>"))
-		if r.over(loop.StopPromise, 2); r.log.has("near miss") {
-			t.Error("a run that failed and promised nothing is no near miss")
-		}
-	})
-}
-
-func TestAPromptWithAnotherPromise(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *setup.Config) { c.Prompt, c.PromiseFrom = "Say <promise>DONE</promise>", "prompt" }, withTime(says("no"), time.Minute))
-		synctest.Wait()
-		if !r.log.has("goal DONE prompt") || r.log.has("warning") {
-			t.Errorf("log\n%s", strings.Join(r.log.lines, "\n"))
-		}
-		edit := func(prompt string) {
-			r.file.edit(func(s *loopstate.State) { s.Prompt = prompt })
-			time.Sleep(2 * time.Minute)
-		}
-		edit("Say <promise>READY</promise>")
-		edit("Say <promise>READY</promise> now")
-		edit("Say nothing")
-		if r.log.count("warning") != 1 || !r.log.has(`warning: the prompt speaks of <promise>READY</promise>, but this loop waits for <promise>DONE</promise> ["READY"]`) {
-			t.Errorf("log\n%s", strings.Join(r.log.lines, "\n"))
-		}
-		edit("Say <promise>READY</promise>")
-		r.Cancel()
-		if r.log.count("warning") != 2 {
-			t.Errorf("an edit that brings it back isn't told\n%s", strings.Join(r.log.lines, "\n"))
-		}
 	})
 }
 

@@ -70,47 +70,6 @@ func TestAReviewerObjectsAndApproves(t *testing.T) {
 	})
 }
 
-func TestAReviewersObjectionsAreCounted(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, func(c *setup.Config) { critic(c); c.Verification.Check.MaxFailures = 2 }, promise, objects,
-			promise, objects)
-		if end := r.over(loop.StopUnverified, 4); !strings.Contains(end.Error, "the reviewer critic objects: a_test.go:3") {
-			t.Errorf("got %+v", end)
-		}
-	})
-}
-
-// A reviewer that says nothing clear hasn't approved.
-func TestAReviewerThatCannotTellPausesTheLoop(t *testing.T) {
-	slow := says("<promise>APPROVED</promise>")
-	slow.lasts = time.Hour
-	for name, tt := range map[string]struct {
-		review run
-		why    string
-	}{
-		"it fails":             {fails("server", "500"), "could not review it: 500"},
-		"it is refused":        {fails("rate_limit", "429"), "could not review it: 429"},
-		"it says nothing":      {says(" "), "gave no answer"},
-		"it isn't there":       {run{gone: true}, "could not be asked: no such program"},
-		"it takes too long":    {slow, "took longer than 10m"},
-		"it exits with a code": {run{code: 3, result: stream.Result{Text: "<promise>APPROVED</promise>"}}, "could not review it: the agent exited with code 3"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				r := verified(t, []checked{passes}, func(c *setup.Config) { critic(c); c.Limits.IdleTimeout = 0 }, promise, tt.review, approves)
-				time.Sleep(20 * time.Minute)
-				synctest.Wait()
-				if st := r.Status(); st.State != loop.StatePaused || st.Unchecked != "the reviewer critic "+tt.why {
-					t.Errorf("%s, %q\n%s", st.State, st.Unchecked, strings.Join(r.log.lines, "\n"))
-				}
-				r.Resume(loop.Patch{})
-				r.over(loop.StopPromise, 3)
-				r.checks(1) // the command has passed
-			})
-		})
-	}
-}
-
 func TestOnlyTheTagApproves(t *testing.T) {
 	for _, answer := range []string{"LOOP_COMPLETE", "APPROVED", "I can't say <promise>APPROVED</promise> to that.", "<promise>DONE</promise>"} {
 		bubble(t, func(t *testing.T) {

@@ -53,20 +53,3 @@ func TestStandingGuidance(t *testing.T) {
 		}
 	})
 }
-
-// What is taken back isn't told to a run that begins again either.
-func TestGuidanceIsTakenBack(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := start(t, nil, withTime(says("one"), time.Minute), withTime(fails(stream.KindRateLimit, "429"), time.Minute), says("<promise>DONE</promise>"))
-		time.Sleep(time.Second)
-		r.Steer(loop.Steering{Text: "Mind the tests"})
-		time.Sleep(90 * time.Second) // in the second run
-		r.Steer(loop.Steering{Forget: 1})
-		r.over(loop.StopPromise, 3)
-		for i, want := range []bool{false, true, false} {
-			if r.agents.isTold(i, "Mind the tests") != want {
-				t.Errorf("run %d was told %q", i+1, r.agents.specs[i].Ours)
-			}
-		}
-	})
-}

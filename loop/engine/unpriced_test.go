@@ -67,26 +67,6 @@ func TestRunsOfUnknownCostUnderACapPauseTheLoop(t *testing.T) {
 	})
 }
 
-func TestRunsOfUnknownCostThatPauseNothing(t *testing.T) {
-	for name, change := range map[string]func(*loop.Limits){
-		"no cap": func(l *loop.Limits) { l.MaxCostUSD = 0 }, "never": func(l *loop.Limits) { l.MaxUnknown = 0 },
-		"not so many": func(l *loop.Limits) { l.MaxUnknown = 9 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				bad := unpricedRun()
-				r := start(t, func(c *setup.Config) {
-					c.Limits.MaxCostUSD, c.Limits.MaxIterations = 1, 5
-					change(&c.Limits)
-				}, bad, bad, bad, bad, bad)
-				if end := r.over(loop.StopMaxIterations, 5); end.Unknown != 5 {
-					t.Errorf("got %+v", end)
-				}
-			})
-		})
-	}
-}
-
 // Nobody who looks: it ends, and can go on. A program that runs one iteration at a time is left
 // with a loop that pauses.
 func TestWhoPausesForUnknownCost(t *testing.T) {

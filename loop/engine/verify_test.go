@@ -124,14 +124,6 @@ func TestAPromiseCountsWhenItIsVerified(t *testing.T) {
 	})
 }
 
-func TestWhoPromisesNothingIsNotVerified(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, func(c *setup.Config) { c.Limits.MaxIterations = 3 }, says("not yet"))
-		r.over(loop.StopMaxIterations, 3)
-		r.checks(0)
-	})
-}
-
 func TestTooManyRefutedPromisesEndTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{refutes}, func(c *setup.Config) { c.Verification.Check.MaxFailures = 3 }, promise, promise,
@@ -228,33 +220,6 @@ func TestWhatNobodyCanTellPausesTheLoop(t *testing.T) {
 				}
 				tt.decide(r)
 				r.over(tt.end, tt.runs)
-			})
-		})
-	}
-}
-
-func TestAVerificationThatIsStopped(t *testing.T) {
-	long := []checked{{lasts: time.Hour, prints: "working"}, passes}
-	for name, tt := range map[string]struct {
-		stop func(*rig)
-		why  loop.StopReason
-	}{
-		"cancelled":            {func(r *rig) { r.Cancel() }, loop.StopCancelled},
-		"killed":               {func(r *rig) { r.Kill() }, loop.StopCancelled},
-		"the editor goes away": {func(r *rig) { r.Interrupt() }, loop.StopInterrupted},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				r := verified(t, long, func(c *setup.Config) { c.Verification.Check.Timeout = 0 }, promise)
-				time.Sleep(30 * time.Second)
-				if st := r.Status(); st.Tool == nil || st.Tool.Call.Name != "verifying" || st.Elapsed < 30*time.Second {
-					t.Errorf("the status doesn't tell of it: %+v, %v", st.Tool, st.Elapsed)
-				}
-				tt.stop(r)
-				r.over(tt.why, 1)
-				if r.log.has("verify unchecked") || r.log.has("verify refuted") {
-					t.Errorf("it was judged:\n%s", strings.Join(r.log.lines, "\n"))
-				}
 			})
 		})
 	}

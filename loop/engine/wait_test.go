@@ -42,33 +42,6 @@ func TestShortRunsArePaced(t *testing.T) {
 	})
 }
 
-func TestRunsThatWorkAreNotPaced(t *testing.T) {
-	tool := idles(time.Millisecond)
-	tool.result.ToolCalls = 1
-	short := idles(time.Millisecond)
-	for name, tt := range map[string]struct {
-		runs   []run
-		paused int
-	}{
-		"it takes its time":      {[]run{idles(2 * time.Second)}, 0},
-		"just under":             {[]run{idles(1990 * time.Millisecond)}, 4},
-		"it uses a tool":         {[]run{tool}, 0},
-		"every other one works":  {[]run{short, tool, short, idles(3 * time.Second), short, tool}, 0},
-		"work ends the pauses":   {[]run{short, short, short, tool, short, tool}, 2},
-		"a failure waits itself": {[]run{fails(stream.KindServer, "500"), short, fails(stream.KindServer, "500"), short, tool, tool}, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 6 }, tt.runs...)
-				r.over(loop.StopMaxIterations, 6)
-				if n := r.log.count("state waiting pacing"); n != tt.paused {
-					t.Errorf("%d pauses", n)
-				}
-			})
-		})
-	}
-}
-
 // The pace is kept by who goes on, and the user may hasten it.
 func TestThePaceIsInTheStateFile(t *testing.T) {
 	bubble(t, func(t *testing.T) {

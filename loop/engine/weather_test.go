@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,19 +106,6 @@ func TestAnAccountWithoutCredits(t *testing.T) {
 	})
 }
 
-// Credits that come again at a time are waited for as a rate limit is.
-func TestCreditsThatComeAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		broke := fails(stream.KindQuota, "out of usage credits")
-		broke.result.Failure.ResetsAt = time.Now().Add(3 * time.Hour)
-		r := start(t, nil, broke, says("<promise>DONE</promise>"))
-		r.over(loop.StopPromise, 2)
-		if gap := r.gaps(time.Second)[0].Round(time.Minute); gap != 3*time.Hour+time.Minute || !slices.ContainsFunc(r.log.lines, func(l string) bool { return strings.HasPrefix(l, "state waiting rate_limit") }) {
-			t.Errorf("it waited %s:\n%s", gap, strings.Join(r.log.lines, "\n"))
-		}
-	})
-}
-
 // The second loop doesn't knock where the first was refused, unless its user wants that.
 func TestLoopsShareWhatTheyKnowOfAnAccount(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -149,24 +135,5 @@ func TestLoopsShareWhatTheyKnowOfAnAccount(t *testing.T) {
 		if gap := first.gaps(time.Second)[0]; gap < 3*time.Hour {
 			t.Errorf("the first one waited %s", gap)
 		}
-	})
-}
-
-// A loop with a fallback has that work meanwhile.
-func TestAFallbackForWhatAnotherLoopKnows(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		accounts := limited.Folder{Path: t.TempDir()}
-		share := func(c *setup.Config) { c.Accounts = accounts }
-		refused := fails(stream.KindRateLimit, "429")
-		refused.result.Failure.ResetsAt = time.Now().Add(3 * time.Hour)
-		done := says("<promise>DONE</promise>")
-		first := start(t, share, refused, done)
-		first.waitFor(loop.StateWaiting)
-		second := start(t, func(c *setup.Config) { share(c); c.Fallbacks = []setup.Fallback{{Role: agent("claude")}} }, done)
-		second.over(loop.StopPromise, 1)
-		if who := second.agents.specs[0].Backend.Name; who != "claude" {
-			t.Errorf("%s worked", who)
-		}
-		first.over(loop.StopPromise, 2)
 	})
 }
