@@ -198,7 +198,7 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 		if !found.Active { // a user who goes on has seen why it stopped
 			s.InARow.UnknownCosts = 0
 		}
-		progress.Reopen(s)
+		s.Failed = loopstate.Failed{}
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Roles.Agents.Flags
 		l.cfg.Describe(s)

@@ -58,7 +58,7 @@ func (p *State) Enter(s *loopstate.State) {
 	p.Verification.Keep(s)
 	s.Tasks = p.Tasks
 	s.OverBudget = p.Budget.Why
-	Reopen(s)
+	s.Failed = loopstate.Failed{} // it goes on
 	p.Steering.Keep(s)
 	s.Cost = p.Cost()
 	s.Cost.USD = math.Round(max(s.Cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails

@@ -27,11 +27,6 @@ func Earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// Reopen takes out of a state file why its loop failed, as that goes on.
-func Reopen(s *loopstate.State) {
-	s.Failed = loopstate.Failed{}
-}
-
 // Running is the work of an iteration, or of a gate: an agent, several, or a command.
 type Running interface {
 	// Stop ends it with all that it has started, within a grace. It returns at once.
