@@ -38,7 +38,7 @@ type Door struct {
 	mu       sync.Mutex
 	windows  []*Window
 	isEdited bool          // an editor has begun the loop: other windows of it own it, too
-	returns  time.Duration // how long the loop waits for an owner to be back
+	returns  time.Duration // how long the loop waits for an owner to be back: the longest of all who have owned it
 	grace    func()        // ends the wait for one; nil: it doesn't wait
 	orphaned func()        // its owners are gone for good
 	taken    func()        // a window that hasn't begun it owns it
@@ -112,7 +112,7 @@ func (d *Door) enter(w *Window) bool {
 	d.isEdited = d.isEdited || w.Owns && w.Editor
 	w.isOwner.Store(!d.isLoose && (w.Owns || w.Editor && d.isEdited))
 	if w.owns() {
-		d.returns = w.Returns
+		d.returns = max(d.returns, w.Returns)
 		d.stopGrace()
 	}
 	return true
@@ -166,7 +166,7 @@ func (d *Door) take() {
 // Loosen says that nobody owns the loop any more: it needs no window.
 func (d *Door) Loosen() {
 	d.mu.Lock()
-	d.isLoose = true
+	d.isLoose, d.returns = true, 0
 	d.stopGrace()
 	owners := slices.DeleteFunc(slices.Clone(d.windows), func(w *Window) bool { return !w.isOwner.Swap(false) })
 	d.mu.Unlock()

@@ -51,6 +51,8 @@ func TestWhoOwnsALoop(t *testing.T) {
 		{"e", "-e detach 9s", "goes on"},
 		{"e", "detach -e 9s", "goes on"},
 		{"e", "detach -e +e -e 9s", "goes on"},
+		{"e", "+o -o -e 4s", "waits"},
+		{"e", "+o -e 1s -o 4s", "waits"},
 		{"t", "-t 0s", "ended"},
 		{"t", "+e -t 0s", "ended"},
 		{"t", "+t +e -e 9s", "goes on"},
