@@ -71,7 +71,7 @@ func TestAnAgentIsAnsweredOnce(t *testing.T) {
 		t.Errorf("the answer was %s", got)
 	}
 	second := <-asked
-	p.Handle(stream.Moot{ID: "i1"})
+	p.Handle(stream.Withdrawn{ID: "i1"})
 	if second.answer(Answer{Yes: true}) {
 		t.Error("what is moot is answered")
 	}

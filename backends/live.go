@@ -296,7 +296,7 @@ func (p *Process) Handle(e stream.Event) {
 		e = stream.Heard{ID: name}
 	case stream.Question:
 		p.ask(about)
-	case stream.Moot:
+	case stream.Withdrawn:
 		p.talk.close(about.ID)
 	case stream.Answered:
 		p.answered(about)

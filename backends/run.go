@@ -52,7 +52,7 @@ type Spec struct {
 	Handler stream.Handler // sees the events, on a goroutine of the run's
 	Rest    func()         // called when Handler has all that came so far, on the same goroutine; may be nil
 	// Ask hands a question of the agent's on, with what answers it: false when that is too
-	// late. Called on Handler's goroutine; nil: nobody is there to be asked. A stream.Moot
+	// late. Called on Handler's goroutine; nil: nobody is there to be asked. A stream.Withdrawn
 	// takes a question back.
 	Ask      func(q stream.Question, answer func(Answer) bool)
 	OnOutput func()    // whenever output came, on stderr too, for idle timers; may be nil; called on several goroutines
@@ -329,7 +329,7 @@ func (p *Process) supervise() {
 	}
 }
 
-// sweep ends what an agent left behind that is already gone, and waits until
+// sweep ends what the agent, which has exited, left running, and waits until
 // its output is read.
 func (p *Process) sweep() {
 	p.exit.Strays, p.exit.Survivor = p.child.sweep(strayGrace)

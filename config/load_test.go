@@ -39,7 +39,7 @@ func load(t *testing.T, f Files) Settings {
 
 func TestWithoutFilesTheSettingsAreBuiltIn(t *testing.T) {
 	s := load(t, place(t, "", ""))
-	if s.Limits() != limits.Default() || s.Backend != Auto || s.PromptFile != "PROMPT.md" || s.Said.CompletionPromise() != "" || !*s.Said.Instruct {
+	if s.Limits() != limits.Default() || s.Backend != Auto || s.PromptFile != "PROMPT.md" || s.Loop.CompletionPromise() != "" || !*s.Loop.Instruct {
 		t.Errorf("got %+v", s)
 	}
 	if from := s.Source("limits.max_iterations"); from != FromDefault {
@@ -73,7 +73,7 @@ args = ["--provider", "anthropic"]
 `)
 	f.Trusted = true
 	s := load(t, f)
-	if s.Backend != "mine" || s.Said.CompletionPromise() != "ALL DONE" || *s.Said.Instruct {
+	if s.Backend != "mine" || s.Loop.CompletionPromise() != "ALL DONE" || *s.Loop.Instruct {
 		t.Errorf("got %+v", s)
 	}
 	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}); s.Limits() != want {

@@ -25,9 +25,9 @@ func (e *UntrustedError) Lines() []string {
 	var lines []string
 	for i, line := range wants {
 		if i == maxLines {
-			return append(lines, fmt.Sprintf("… and %d more; read all of it in %s", len(wants)-maxLines, stream.Plain(e.File)))
+			return append(lines, fmt.Sprintf("… and %d more; read all of it in %s", len(wants)-maxLines, stream.Sanitize(e.File)))
 		}
-		lines = append(lines, bounded(line, stream.Plain(e.File)))
+		lines = append(lines, bounded(line, stream.Sanitize(e.File)))
 	}
 	return lines
 }

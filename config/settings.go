@@ -112,7 +112,7 @@ type Fallback struct {
 type Settings struct {
 	Backend    string // a name, or Auto
 	PromptFile string // as it is written; see PromptPath
-	Said       settings.Said
+	Loop       settings.Values
 	History    History
 	Changes    Changes
 	Worktree   Worktree
@@ -280,8 +280,8 @@ func (s *Settings) apply(values map[string]any, from Source, dir string) {
 		}
 		key := strings.Join(l.key.Path, ".")
 		if setting, ok := settings.ByKey(key); ok {
-			_ = setting.Set(&s.Said, fmt.Sprint(value)) // which was checked
-			s.Sandbox.Mode = s.Said.Sandbox
+			_ = setting.Set(&s.Loop, fmt.Sprint(value)) // which was checked
+			s.Sandbox.Mode = s.Loop.Sandbox
 		} else {
 			l.key.put(s, name, value)
 		}
@@ -304,7 +304,7 @@ func programPath(dir, command string) string {
 }
 
 // Limits are those that count where nobody says others.
-func (s Settings) Limits() limits.Limits { return s.Said.Over(limits.Limits{}) }
+func (s Settings) Limits() limits.Limits { return s.Loop.Over(limits.Limits{}) }
 
 // Source tells where the value of a key such as "limits.max_iterations" comes
 // from; "" when it has none.

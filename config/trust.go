@@ -42,7 +42,7 @@ func (e *UntrustedError) Error() string {
 	if e.Agents {
 		return "the folder's files for agents are not trusted yet; they say\n  " + strings.Join(e.Lines(), "\n  ")
 	}
-	return fmt.Sprintf("%s is not trusted yet; it says\n  %s", stream.Plain(e.File), strings.Join(e.Lines(), "\n  "))
+	return fmt.Sprintf("%s is not trusted yet; it says\n  %s", stream.Sanitize(e.File), strings.Join(e.Lines(), "\n  "))
 }
 
 // Remember trusts what the file wants, as it was read.
@@ -91,8 +91,8 @@ func (f Files) CheckAgents(files []Planted) error {
 	return e
 }
 
-// trusts says whether the user trusts the folder's file as it is. One in a worktree of
-// ours is trusted when one that says the same would be in the repository.
+// trusts says whether the user trusts the folder's file as it is. In a worktree of
+// ours, the file is trusted if its content would be trusted in the repository.
 func (f Files) trusts(file source) bool {
 	if f.Trusted || f.remembers(file.hash()) {
 		return true

@@ -75,7 +75,7 @@ func lines(held []Held) (out []string) {
 // isLooser says whether a setting, or a choice of Values, is looser with a than with b.
 func isLooser(key Key, a, b any) bool {
 	if setting, ok := settings.ByKey(strings.Join(key.Path, ".")); ok {
-		var x, y settings.Said
+		var x, y settings.Values
 		return setting.Set(&x, fmt.Sprint(a)) == nil && setting.Set(&y, fmt.Sprint(b)) == nil && setting.IsLooser(x, y)
 	}
 	return slices.Index(key.Values, a.(string)) < slices.Index(key.Values, b.(string))

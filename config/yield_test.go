@@ -89,7 +89,7 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 			if s.Budget != own.Budget {
 				t.Errorf("a folder's file sets its user's budget: %+v", s.Budget)
 			}
-			if s.Said.OnClose == "keep" {
+			if s.Loop.OnClose == "keep" {
 				t.Error("a folder's file says what becomes of its user's windows")
 			}
 		})

@@ -17,7 +17,7 @@ export interface UpdateParams {
 }
 
 // What a notification's updates and a log's lines are: told apart by sessionUpdate.
-export type Update = Chunk | Discard | SessionUpdate | ToolCall | ToolCallUpdate | UsageUpdate | Retry | Compaction | ErrorUpdate | Iteration | IterationEnd | RecordedEnd | StateChange | Goal | PromiseMiss | Verify | Guidance | Answered | Topic | Limits | Warning | End | Question | UserChunk | Note
+export type Update = Chunk | Discard | SessionUpdate | ToolCall | ToolCallUpdate | UsageUpdate | Retry | Compaction | ErrorUpdate | Iteration | IterationEnd | RecordedEnd | StateChange | Goal | PromiseMiss | Verify | SteeringMessage | Answered | Topic | Limits | Warning | End | Question | UserChunk | Note
 
 // A piece of the agent's text or reasoning. Pieces of one message share its messageId.
 export interface Chunk {
@@ -28,14 +28,14 @@ export interface Chunk {
 }
 
 // Takes back the chunks of a message: the attempt failed. Other ends of messages are told by their chunks.
-export interface Discard extends Said {
+export interface Discard extends Notice {
   sessionUpdate: "_ralph/discard"
   messageId?: string
   parentToolCallId?: string
 }
 
 // Says who is at work; it may come again when more is known.
-export interface SessionUpdate extends Said {
+export interface SessionUpdate extends Notice {
   sessionUpdate: "_ralph/session"
   backend?: string // "pi", "claude"; empty for text
   version?: string // of the agent, where it says so
@@ -80,7 +80,7 @@ export interface UsageUpdate {
 }
 
 // Says that the agent itself waits and tries again.
-export interface Retry extends Said {
+export interface Retry extends Notice {
   sessionUpdate: "_ralph/retry"
   attempt: number
   maxAttempts?: number
@@ -90,7 +90,7 @@ export interface Retry extends Said {
 }
 
 // Says that the agent summarises its context, or has.
-export interface Compaction extends Said {
+export interface Compaction extends Notice {
   sessionUpdate: "_ralph/compaction"
   done: boolean
   reason?: string
@@ -98,7 +98,7 @@ export interface Compaction extends Said {
 }
 
 // A failure of a run or of an attempt, never of a tool.
-export interface ErrorUpdate extends Said {
+export interface ErrorUpdate extends Notice {
   sessionUpdate: "_ralph/error"
   message: string
   retryable: boolean
@@ -106,7 +106,7 @@ export interface ErrorUpdate extends Said {
 }
 
 // Opens an iteration.
-export interface Iteration extends Said {
+export interface Iteration extends Notice {
   sessionUpdate: "_ralph/iteration"
   phase: "begin"
   iteration: number // 1 is the first
@@ -118,7 +118,7 @@ export interface Iteration extends Said {
 }
 
 // Closes an iteration.
-export interface IterationEnd extends Said {
+export interface IterationEnd extends Notice {
   sessionUpdate: "_ralph/iteration"
   phase: "end"
   iteration: number
@@ -137,7 +137,7 @@ export interface IterationEnd extends Said {
 }
 
 // Closes a recorded stream, which is one run: it has the agent's text, and no duration.
-export interface RecordedEnd extends Said {
+export interface RecordedEnd extends Notice {
   sessionUpdate: "_ralph/iteration"
   phase: "end"
   iteration: number
@@ -156,7 +156,7 @@ export interface RecordedEnd extends Said {
 }
 
 // Says that the loop went into another state.
-export interface StateChange extends Said {
+export interface StateChange extends Notice {
   sessionUpdate: "_ralph/state"
   state: State
   resumeAt?: Time // waiting: when it goes on by itself
@@ -164,7 +164,7 @@ export interface StateChange extends Said {
 }
 
 // Says at the start of a loop what ends it.
-export interface Goal extends Said {
+export interface Goal extends Notice {
   sessionUpdate: "_ralph/goal"
   promise: string // "": none is set, and none is needed when there is an until
   verify?: string // the command that has to pass besides, absent for none
@@ -175,7 +175,7 @@ export interface Goal extends Said {
 }
 
 // Says why a loop goes on although the agent seems to have promised.
-export interface PromiseMiss extends Said {
+export interface PromiseMiss extends Notice {
   sessionUpdate: "_ralph/promise"
   matched: boolean
   found: string // the agent's words
@@ -184,7 +184,7 @@ export interface PromiseMiss extends Said {
 }
 
 // Tells how far the check of a loop's work has come. It runs again and again, with the output's end.
-export interface Verify extends Said {
+export interface Verify extends Notice {
   sessionUpdate: "_ralph/verify"
   state: "running" | "verified" | "refuted" | "unchecked" // running comes again, at most once a second, with more of the output
   gate: "command" | "diagnostics" | "protect" | "reviewer" // whose word it is
@@ -197,14 +197,14 @@ export interface Verify extends Said {
 }
 
 // Acknowledges a piece of guidance.
-export interface Guidance extends Said {
+export interface SteeringMessage extends Notice {
   sessionUpdate: "_ralph/guidance"
   guidanceId: string
   state: "queued" | "sent" | "late" | "delivered"
 }
 
 // Says what the agent was told, or that it needn't be told any more.
-export interface Answered extends Said {
+export interface Answered extends Notice {
   sessionUpdate: "_ralph/answer"
   id: string // the question's
   answer: string // deny, once, loop, value, or moot: none is needed any more
@@ -213,7 +213,7 @@ export interface Answered extends Said {
 }
 
 // What a run has handed over: an event block in its text, or a call of ralph-lsp emit. It comes when the run is over.
-export interface Topic extends Said {
+export interface Topic extends Notice {
   sessionUpdate: "_ralph/topic"
   topic: string
   target?: string
@@ -221,18 +221,18 @@ export interface Topic extends Said {
 }
 
 // Says that the limits or the promise changed: all of them, in the form of a start. A missing one has no limit.
-export interface Limits extends LoopLimits, Said {
+export interface Limits extends LoopLimits, Notice {
   sessionUpdate: "_ralph/limits"
 }
 
 // Something the user should know; the loop goes on.
-export interface Warning extends Said {
+export interface Warning extends Notice {
   sessionUpdate: "_ralph/warning"
   message: string
 }
 
 // A loop's last update, without its prompt and its account, which the receipt has in words.
-export interface End extends Said {
+export interface End extends Notice {
   sessionUpdate: "_ralph/end"
   stopReason: StopReason
   promise?: string // "promise": the promise
@@ -256,7 +256,7 @@ export interface End extends Said {
 }
 
 // What the agent of a loop waits to be told: the params of "ralph/permission", an update, which names no loop and offers nothing, and a part of the status.
-export interface Question extends Said {
+export interface Question extends Notice {
   sessionUpdate?: "_ralph/question"
   loopId?: string
   folder?: string // file URI
@@ -295,7 +295,7 @@ export interface TextContent {
 }
 
 // The message of an update for people: one line without markup, and what can be done about it, the safe offer first. Show nothing of an update without a text.
-export interface Said {
+export interface Notice {
   text?: string
   class?: "info" | "ok" | "warning" | "error"
   notify?: boolean // wherever the person looks, not only in the output
@@ -525,7 +525,7 @@ export interface LoopStatus {
   name?: string // begins what a user is told of it: "Ralph", and which one where there are several
   state: State | "idle"
   text?: string // how it stands, in one line: "failed at 3/50: ..."
-  line?: string // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
+  line?: string // with cost and what it does, for a status line: "3/50 · $1.42 · bash go test"
   class: "info" | "ok" | "warning" | "error"
   question?: string // of one that goes on: to be asked before its folder gets another task
   offers?: Command[] // the commands about its end, the safe one first
@@ -667,7 +667,7 @@ export interface AllowedRule {
 }
 
 // How a loop ended.
-export interface Receipt extends Said {
+export interface Receipt extends Notice {
   loopId: string
   endedAt?: Time
   sessionUpdate: "_ralph/end"
@@ -1112,7 +1112,7 @@ export interface FolderParams {
 }
 
 // What the doctor found: its verdict, and the checks, what is wrong first.
-export interface DoctorResult extends Said {
+export interface DoctorResult extends Notice {
   checks: Check[]
 }
 

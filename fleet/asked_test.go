@@ -83,7 +83,7 @@ func asking(t *testing.T) (tree string, d *driver) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lock.Release() })
-	s := loopstate.State{LoopID: "ralph-1", Active: true, Iteration: 3, Begun: true, Said: settings.Said{Given: limits.Given{MaxIterations: new(5)}}, Prompt: "Do it"}
+	s := loopstate.State{LoopID: "ralph-1", Active: true, Iteration: 3, Begun: true, Values: settings.Values{Given: limits.Given{MaxIterations: new(5)}}, Prompt: "Do it"}
 	if err := file.Create(s); err != nil {
 		t.Fatal(err)
 	}

@@ -142,8 +142,8 @@ func (l *listener) enter(tree string, wanted []string) {
 	if err != nil {
 		return
 	}
-	_, err = file.HandOn(func(s *loopstate.State) error {
-		s.Guidance = append(s.Guidance, l.wanted[l.told:]...)
+	_, err = file.Transfer(func(s *loopstate.State) error {
+		s.Queued = append(s.Queued, l.wanted[l.told:]...)
 		return nil
 	})
 	if err == nil {

@@ -43,7 +43,7 @@ func echoes(t *testing.T) setup.Config {
 		t.Fatal(err)
 	}
 	cfg := setup.Config{
-		Folder: t.TempDir(), Prompt: "Build it\nnow", Said: settings.Said{Instruct: new(false)}, Limits: limits.Default(), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
+		Folder: t.TempDir(), Prompt: "Build it\nnow", Values: settings.Values{Instruct: new(false)}, Limits: limits.Default(), Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
 	}
 	cfg.Backend.Name, cfg.Backend.Command, cfg.Backend.Args = "custom", "/bin/cat", []string{said}
 	cfg.Backend.Prompt, cfg.Backend.Output = "stdin", decode.FormatPi

@@ -126,7 +126,7 @@ func (k *keeper) taken() {
 
 // orphaned is called when whoever owned the loop is gone.
 func (k *keeper) orphaned() {
-	if k.cfg.Said.OnClose == settings.OnCloseKeep && !k.isTaken.Load() {
+	if k.cfg.Values.OnClose == settings.OnCloseKeep && !k.isTaken.Load() {
 		_, _ = k.loop.Detach()
 	} else {
 		k.loop.Interrupt()

@@ -34,7 +34,7 @@ const (
 // as its body, without promises and topics. It is "" when there are no words.
 func CommitMessage(words string) string {
 	var lines []string
-	for line := range strings.Lines(promises.WithoutPromises(stream.Plain(words))) {
+	for line := range strings.Lines(promises.WithoutPromises(stream.Sanitize(words))) {
 		lines = append(lines, strings.TrimRightFunc(line, unicode.IsSpace))
 	}
 	text := strings.TrimSpace(strings.Join(lines, "\n"))

@@ -45,7 +45,7 @@ func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 	if _, err := CancelFolder(ctx, folder, ""); err == nil || !strings.Contains(err.Error(), "doesn't answer: is it suspended") {
 		t.Errorf("a cancel says %v", err)
 	}
-	if s, err := file.Load(); err != nil || len(s.Guidance) > 0 {
+	if s, err := file.Load(); err != nil || len(s.Queued) > 0 {
 		t.Errorf("the file says %+v, %v", s, err)
 	}
 }

@@ -120,22 +120,22 @@ type Verify struct {
 	Offer    Offer            `json:"-"`                   // of one that nobody can tell
 }
 
-// GuidanceState tells how far a piece of guidance has come.
-type GuidanceState string
+// SteeringState tells how far a message to the agents has come.
+type SteeringState string
 
 // The states of a piece of guidance.
 const (
-	GuidanceQueued    GuidanceState = "queued"
-	GuidanceSent      GuidanceState = "sent" // to the running agent, which hasn't read it yet
-	GuidanceLate      GuidanceState = "late" // for the run that it was sent to; the next one is told
-	GuidanceDelivered GuidanceState = "delivered"
+	SteeringQueued    SteeringState = "queued"
+	SteeringSent      SteeringState = "sent" // to the running agent, which hasn't read it yet
+	SteeringLate      SteeringState = "late" // for the run that it was sent to; the next one is told
+	SteeringDelivered SteeringState = "delivered"
 )
 
-// Guidance acknowledges a piece of guidance from the user.
-type Guidance struct {
+// SteeringMessage acknowledges a message of the user's to the agents.
+type SteeringMessage struct {
 	ID    string        `json:"guidanceId"`
 	Text  string        `json:"-"`
-	State GuidanceState `json:"state"`
+	State SteeringState `json:"state"`
 	Next  bool          `json:"-"` // it is for the next run, even if the running agent could be told
 }
 
@@ -184,20 +184,20 @@ type End struct {
 	Unanswered []ask.Question   `json:"-"`                  // StopUnanswered: the agents' questions
 }
 
-func (StateChanged) loopEvent()   {}
-func (IterationStart) loopEvent() {}
-func (IterationEnd) loopEvent()   {}
-func (Goal) loopEvent()           {}
-func (NearMiss) loopEvent()       {}
-func (Guidance) loopEvent()       {}
-func (Verify) loopEvent()         {}
-func (Warning) loopEvent()        {}
-func (LimitsChanged) loopEvent()  {}
-func (Told) loopEvent()           {}
-func (Published) loopEvent()      {}
-func (End) loopEvent()            {}
-func (Asked) loopEvent()          {}
-func (Answered) loopEvent()       {}
+func (StateChanged) loopEvent()    {}
+func (IterationStart) loopEvent()  {}
+func (IterationEnd) loopEvent()    {}
+func (Goal) loopEvent()            {}
+func (NearMiss) loopEvent()        {}
+func (SteeringMessage) loopEvent() {}
+func (Verify) loopEvent()          {}
+func (Warning) loopEvent()         {}
+func (LimitsChanged) loopEvent()   {}
+func (Told) loopEvent()            {}
+func (Published) loopEvent()       {}
+func (End) loopEvent()             {}
+func (Asked) loopEvent()           {}
+func (Answered) loopEvent()        {}
 
 // Asked says that an agent waits for an answer. Answered follows.
 type Asked struct{ ask.Question }

@@ -130,7 +130,7 @@ func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
 		Usage: Usage{Cost: s.Cost, Tokens: s.Tokens, UnknownCosts: s.UnknownCosts, Spent: s.Elapsed, Elapsed: s.Elapsed,
 			Hats: s.HatCosts.WithRuns(s.Queue.Runs)},
-		Plan: s.Said.Plan, Tasks: s.Tasks,
+		Plan: s.Values.Plan, Tasks: s.Tasks,
 		Cause: Cause(Facts{Promise: s.CompletionPromise(), Tasks: s.Tasks, Account: s.Account, Refuted: s.InARow.Refuted,
 			Refutation: s.Refutation}),
 		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),

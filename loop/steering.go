@@ -21,7 +21,7 @@ type Steering struct {
 
 // The bounds of messages that stand, and of messages that wait.
 const (
-	maxGuidance = 20       // pieces
+	maxSteering = 20       // pieces
 	maxStanding = 32 << 10 // bytes of all together: each run reads it
 	maxQueued   = 4 << 20  // the same, of what is told once
 )
@@ -64,21 +64,21 @@ func (q Steering) Enter(s *loopstate.State) error {
 		text := s.Standing[q.Forget-1]
 		isIt := func(other string) bool { return other == text }
 		s.Standing = slices.Delete(slices.Clone(s.Standing), q.Forget-1, q.Forget)
-		s.Guidance, s.GuidanceNext = slices.DeleteFunc(slices.Clone(s.Guidance), isIt), slices.DeleteFunc(slices.Clone(s.GuidanceNext), isIt)
+		s.Queued, s.QueuedNext = slices.DeleteFunc(slices.Clone(s.Queued), isIt), slices.DeleteFunc(slices.Clone(s.QueuedNext), isIt)
 		return nil
 	}
-	queue := &s.Guidance
+	queue := &s.Queued
 	if q.Next {
-		queue = &s.GuidanceNext
+		queue = &s.QueuedNext
 	}
 	stands := !q.Once && !slices.Contains(s.Standing, q.Text)
 	if stands && !fitsIn(s.Standing, q.Text, maxStanding) {
 		return fmt.Errorf("that is too much for each run: at most %d pieces with %d kB together; write it into the prompt, "+
-			"take some back, or say --once", maxGuidance, maxStanding>>10)
+			"take some back, or say --once", maxSteering, maxStanding>>10)
 	}
-	if !fitsIn(slices.Concat(s.Guidance, s.GuidanceNext), q.Text, maxQueued) {
+	if !fitsIn(slices.Concat(s.Queued, s.QueuedNext), q.Text, maxQueued) {
 		return fmt.Errorf("that is too much to tell at once: %d pieces wait to be told, and at most %d may, with %d MB",
-			len(s.Guidance)+len(s.GuidanceNext), maxGuidance, maxQueued>>20)
+			len(s.Queued)+len(s.QueuedNext), maxSteering, maxQueued>>20)
 	}
 	if stands {
 		s.Standing = append(slices.Clone(s.Standing), q.Text)
@@ -92,7 +92,7 @@ func fitsIn(texts []string, text string, most int) bool {
 	for _, other := range texts {
 		size += len(other)
 	}
-	return len(texts) < maxGuidance && size <= most
+	return len(texts) < maxSteering && size <= most
 }
 
 // Answer says what becomes of it. live: the loop's running agent can be talked to.
@@ -111,10 +111,10 @@ func (q Steering) Answer(live bool) string {
 }
 
 // StandingBut are the pieces that stand and that a run isn't told as news.
-func StandingBut(texts []string, news []Guidance) (all []Guidance) {
+func StandingBut(texts []string, news []SteeringMessage) (all []SteeringMessage) {
 	for _, text := range texts {
-		if !slices.ContainsFunc(news, func(g Guidance) bool { return g.Text == text }) {
-			all = append(all, Guidance{Text: text})
+		if !slices.ContainsFunc(news, func(g SteeringMessage) bool { return g.Text == text }) {
+			all = append(all, SteeringMessage{Text: text})
 		}
 	}
 	return all

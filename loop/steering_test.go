@@ -35,7 +35,7 @@ func TestWhatStandsInAState(t *testing.T) {
 			t.Fatalf("%+v: %v", q, err)
 		}
 	}
-	want := loopstate.State{Steering: loopstate.Steering{Standing: []string{"a", "d"}, Guidance: []string{"a", "c", "a", "d"}, GuidanceNext: []string{}}}
+	want := loopstate.State{Steering: loopstate.Steering{Standing: []string{"a", "d"}, Queued: []string{"a", "c", "a", "d"}, QueuedNext: []string{}}}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v", s)
 	}
@@ -48,7 +48,7 @@ func TestWhatStandsInAState(t *testing.T) {
 		t.Errorf("what is refused changes %+v", s)
 	}
 	s = loopstate.State{}
-	for i := range maxGuidance {
+	for i := range maxSteering {
 		if err := (Steering{Text: fmt.Sprint(i)}).Enter(&s); err != nil {
 			t.Fatal(i, err)
 		}
@@ -56,8 +56,8 @@ func TestWhatStandsInAState(t *testing.T) {
 	if err := (Steering{Text: "more", Once: true}).Enter(&s); err == nil {
 		t.Error("more may wait")
 	}
-	s.Guidance = nil
-	if err := (Steering{Text: "more"}).Enter(&s); err == nil || len(s.Standing) != maxGuidance || s.Guidance != nil {
+	s.Queued = nil
+	if err := (Steering{Text: "more"}).Enter(&s); err == nil || len(s.Standing) != maxSteering || s.Queued != nil {
 		t.Errorf("%v, %d stand", err, len(s.Standing))
 	}
 	if err := (Steering{Text: "more", Once: true}).Enter(&s); err != nil {

@@ -246,7 +246,7 @@ func TestAStateSharesNothingWithItsDocument(t *testing.T) {
 	doc := parse(t, Whole(readable["ours.md"]))
 	before := string(doc.Bytes())
 	s := doc.State()
-	s.Guidance[0], s.BackendArgs[0], s.Cost.USD, *s.MaxFailures = "new", "--new", 9, 9
+	s.Queued[0], s.BackendArgs[0], s.Cost.USD, *s.MaxFailures = "new", "--new", 9, 9
 	doc.Set(s)
 	if string(doc.Bytes()) == before {
 		t.Error("a change made in place was not noticed")

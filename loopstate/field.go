@@ -20,7 +20,7 @@ type field struct {
 	kind string // the kind of its value
 	doc  string // for an editor's help, Markdown
 	none string // what stands for no value; "" leaves the key out
-	ours bool   // it is only there in a file that has all of a loop
+	ours bool   // only a file that has all of a loop has it
 	// format returns the value as YAML; "" is none.
 	format func(*State) string
 	// parse reads the block's value. An error completes "KEY ...".
@@ -153,7 +153,7 @@ func always(none string, f field) field {
 // settingFields are those settings that a loop keeps, but for those at the top.
 func settingFields() (all []field) {
 	for _, setting := range settings.All() {
-		if key := setting.Kept.Key; key != "" && key != "max_iterations" && key != "completion_promise" {
+		if key := setting.Stored.Key; key != "" && key != "max_iterations" && key != "completion_promise" {
 			all = append(all, settingField(key))
 		}
 	}
@@ -162,30 +162,30 @@ func settingFields() (all []field) {
 
 // settingField is left out where nothing is said, or what counts anyway.
 func settingField(key string) field {
-	setting, _ := settings.ByKept(key)
-	if setting.Kept.Means != "" {
+	setting, _ := settings.ByStored(key)
+	if setting.Stored.Means != "" {
 		return switchField(setting)
 	}
 	return scalarField(key, func(s *State) string {
-		text := setting.Text(s.Said)
-		if text == "" || !setting.Bounds && !setting.IsOwn(s.Said) {
+		text := setting.Text(s.Values)
+		if text == "" || !setting.Bounds && !setting.IsOwn(s.Values) {
 			return ""
 		}
 		return setting.Literal(valid(text))
-	}, func(s *State, text string) error { return setting.Set(&s.Said, text) })
+	}, func(s *State, text string) error { return setting.Set(&s.Values, text) })
 }
 
 // switchField is true for one value of a setting.
 func switchField(setting settings.Setting) field {
-	return scalarField(setting.Kept.Key, func(s *State) string {
-		if setting.Text(s.Said) == setting.Kept.Means {
+	return scalarField(setting.Stored.Key, func(s *State) string {
+		if setting.Text(s.Values) == setting.Stored.Means {
 			return "true"
 		}
 		return ""
 	}, func(s *State, text string) error {
 		isOn, err := parseBool(text)
 		if err == nil && isOn {
-			err = setting.Set(&s.Said, setting.Kept.Means)
+			err = setting.Set(&s.Values, setting.Stored.Means)
 		}
 		return err
 	})

@@ -22,7 +22,7 @@ type File struct {
 	// is at work on it: its prompt is whole. It is set before anything else is done.
 	IsLeft bool
 	// IsFleets says that counts need no record: the driver of the loop is gone when its process is, and the loop
-	// goes on elsewhere with the file of the last HandOn.
+	// goes on elsewhere with the file of the last Transfer.
 	IsFleets bool
 
 	folder string // absolute, as the user names it
@@ -155,10 +155,10 @@ func (f *File) Leave(change func(*State) error) (State, error) {
 	return f.change(toLeave, change)
 }
 
-// HandOn is Leave for a loop that goes on elsewhere: the file has all of the loop, and no record is
+// Transfer is Leave for a loop that goes on elsewhere: the file has all of the loop, and no record is
 // kept.
-func (f *File) HandOn(change func(*State) error) (State, error) {
-	return f.change(toHandOn, change)
+func (f *File) Transfer(change func(*State) error) (State, error) {
+	return f.change(toTransfer, change)
 }
 
 func (f *File) change(purpose purpose, change func(*State) error) (State, error) {
@@ -199,14 +199,14 @@ func (f *File) write(l look, purpose purpose, s State) (done bool, err error) {
 		f.prompt = &s.Prompt
 	}
 	data := l.data
-	if purpose == toLeave || purpose == toHandOn || !isTold {
+	if purpose == toLeave || purpose == toTransfer || !isTold {
 		l.doc.Set(s)
-		l.doc.carry(purpose == toHandOn)
+		l.doc.carry(purpose == toTransfer)
 		if data, err = render(l.doc); err != nil {
 			return false, err
 		}
 	}
-	if purpose != toHandOn || f.record.drives.Load() {
+	if purpose != toTransfer || f.record.drives.Load() {
 		if err := f.Note(s); err != nil {
 			return false, err
 		}
@@ -221,7 +221,7 @@ func (f *File) write(l look, purpose purpose, s State) (done bool, err error) {
 		if isTold {
 			l.count(f, s.Iteration)
 		}
-	case toHandOn:
+	case toTransfer:
 		f.record.forget()
 	}
 	return true, nil

@@ -35,9 +35,9 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		d := time.Duration(nanos)
 		want := State{
-			Active: active, Iteration: iteration, Said: settings.Said{Given: limits.Given{Promise: promiseOf(promise), MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: (*limits.Duration)(&d), IdleTimeout: (*limits.Duration)(&d), MaxFailures: &limit, MaxUnchanged: &limit}}.Or(saidIf(active)), StartedAt: started,
+			Active: active, Iteration: iteration, Values: settings.Values{Given: limits.Given{Promise: promiseOf(promise), MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: (*limits.Duration)(&d), IdleTimeout: (*limits.Duration)(&d), MaxFailures: &limit, MaxUnchanged: &limit}}.Or(saidIf(active)), StartedAt: started,
 			LoopID: text, AgentChoice: AgentChoice{Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text}, BackendOutput: item, BackendPrompt: text},
-			Spent: Spent{Cost: stream.CostOf(usd), Tokens: stream.Tokens{Input: nanos, Output: int64(limit)}, Elapsed: d}, ResumeAt: started, Steering: Steering{Guidance: []string{text, item, promise}, Guided: []string{item}}, SessionFile: text,
+			Spent: Spent{Cost: stream.CostOf(usd), Tokens: stream.Tokens{Input: nanos, Output: int64(limit)}, Elapsed: d}, ResumeAt: started, Steering: Steering{Queued: []string{text, item, promise}, Guided: []string{item}}, SessionFile: text,
 			Prompt: prompt,
 		}
 		data := []byte(Whole(want))
@@ -56,9 +56,9 @@ func FuzzRoundTrip(f *testing.F) {
 
 // A name of a file that isn't UTF-8 can't be kept. It is another one's name in no case.
 func TestANameThatIsNoText(t *testing.T) {
-	doc, err := Parse([]byte(Whole(State{LoopID: "x", Prompt: "Build it.\n", Said: settings.Said{Plan: "p\xe9.md"}})))
-	if err != nil || doc.State().Said.Plan != "p\uFFFD.md" {
-		t.Errorf("%q, %v", doc.State().Said.Plan, err)
+	doc, err := Parse([]byte(Whole(State{LoopID: "x", Prompt: "Build it.\n", Values: settings.Values{Plan: "p\xe9.md"}})))
+	if err != nil || doc.State().Values.Plan != "p\uFFFD.md" {
+		t.Errorf("%q, %v", doc.State().Values.Plan, err)
 	}
 }
 
@@ -88,7 +88,7 @@ func FuzzSimple(f *testing.F) {
 // What this program writes is simple, or a look at many loops takes long.
 func TestWhatIsWrittenIsSimple(t *testing.T) {
 	d := time.Hour
-	text := Whole(State{Active: true, Iteration: 7, Said: settings.Said{Given: limits.Given{Promise: new("DONE"), MaxDuration: (*limits.Duration)(&d)}}, StartedAt: time.Now(), LoopID: "ralph-x", AgentChoice: AgentChoice{Backend: "/bin/agent \\ \"x\"", BackendOutput: "text"}, Steering: Steering{Guidance: []string{"say \"it\"\n"}}, Prompt: "Build it"})
+	text := Whole(State{Active: true, Iteration: 7, Values: settings.Values{Given: limits.Given{Promise: new("DONE"), MaxDuration: (*limits.Duration)(&d)}}, StartedAt: time.Now(), LoopID: "ralph-x", AgentChoice: AgentChoice{Backend: "/bin/agent \\ \"x\"", BackendOutput: "text"}, Steering: Steering{Queued: []string{"say \"it\"\n"}}, Prompt: "Build it"})
 	parts, ok := cut(text)
 	if !ok || len(splitBlocks(parts.front)) < 10 {
 		t.Fatal(text)
@@ -101,9 +101,9 @@ func TestWhatIsWrittenIsSimple(t *testing.T) {
 }
 
 // saidIf is what a loop can keep of its settings.
-func saidIf(quiet bool) (said settings.Said) {
+func saidIf(quiet bool) (said settings.Values) {
 	if quiet {
-		said = settings.Said{Permissions: settings.PermissionsAsk, AskTimeout: new(limits.Duration(time.Minute)), Sandbox: settings.SandboxWorkspace, Instruct: new(false)}
+		said = settings.Values{Permissions: settings.PermissionsAsk, AskTimeout: new(limits.Duration(time.Minute)), Sandbox: settings.SandboxWorkspace, Instruct: new(false)}
 	}
 	return said
 }

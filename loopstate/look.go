@@ -46,7 +46,7 @@ const (
 	toUpdate
 	toRun // an update that takes the prompt with it
 	toLeave
-	toHandOn
+	toTransfer
 )
 
 // patience is how long a reader has waited for a save to end.

@@ -27,7 +27,7 @@ import (
 func spent(id string) State {
 	return State{
 		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, Spent: Spent{Cost: stream.USD(1.5), Elapsed: time.Minute, Tokens: stream.Tokens{Input: 5}},
-		InARow: InARow{Failures: 2}, Steering: Steering{Guidance: []string{"be quick"}}, Allowed: []string{"Bash(rm:*)"}, HatCosts: hats.Costs{{Hat: "builder", Cost: stream.USD(1.5)}}, SessionFile: "/s",
+		InARow: InARow{Failures: 2}, Steering: Steering{Queued: []string{"be quick"}}, Allowed: []string{"Bash(rm:*)"}, HatCosts: hats.Costs{{Hat: "builder", Cost: stream.USD(1.5)}}, SessionFile: "/s",
 	}
 }
 
@@ -62,7 +62,7 @@ func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 	const text = "---\nactive: true\niteration: 7\nmax_iterations: 50\ncompletion_promise: null\nstarted_at: null\nloop_id: \"counted\"\n---\n\nGo."
 	wantText(t, f, text)
 	s := spent("counted")
-	s.Iteration, s.Cost, s.Guidance = 8, stream.USD(2.5), nil
+	s.Iteration, s.Cost, s.Queued = 8, stream.USD(2.5), nil
 	for name, keep := range map[string]func() error{
 		"noted":   func() error { return f.Note(s) },
 		"updated": func() error { _, err := f.Update(func(now *State) error { now.Elapsed++; return nil }); return err },
@@ -78,7 +78,7 @@ func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 	s.Elapsed += 2
 	for _, file := range []*File{f, open(t, f.root)} {
 		got, err := file.Load()
-		if err != nil || got.Iteration != 8 || got.Cost.USD != 2.5 || got.Guidance != nil || !got.Begun || got.InARow.Failures != 2 {
+		if err != nil || got.Iteration != 8 || got.Cost.USD != 2.5 || got.Queued != nil || !got.Begun || got.InARow.Failures != 2 {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestWhoseRecordIsBelieved(t *testing.T) {
 	leave(t, f.root, "copied")
 	of := open(t, parent)
 	write(t, of, file+"copied\n---\n\nGo.")
-	if s, err := of.Load(); err != nil || !s.Cost.Known || s.Cost.USD != 1.5 || s.Elapsed != time.Minute || s.Allowed != nil || s.Guidance != nil || s.Iteration != 2 || s.SessionFile != "" {
+	if s, err := of.Load(); err != nil || !s.Cost.Known || s.Cost.USD != 1.5 || s.Elapsed != time.Minute || s.Allowed != nil || s.Queued != nil || s.Iteration != 2 || s.SessionFile != "" {
 		t.Errorf("a copy: %+v, %v", s, err)
 	}
 	if err := os.Remove(f.Path()); err != nil { // it was moved
@@ -308,7 +308,7 @@ func TestWhatIsNoRecord(t *testing.T) {
 func TestALoopIsHandedOn(t *testing.T) {
 	f := leave(t, t.TempDir(), "handed")
 	l := drivesIt(t, f)
-	before, err := f.HandOn(func(s *State) error {
+	before, err := f.Transfer(func(s *State) error {
 		s.Iteration++
 		s.Account.Warnings = account.List{Items: []account.Item{{Text: `it "is": late`, Count: 2}}, More: 1}
 		return nil
@@ -346,7 +346,7 @@ func TestAFleetsLoopHasNoRecord(t *testing.T) {
 	if s, err := open(t, f.Folder()).Load(); err != nil || s.Iteration != left {
 		t.Errorf("somebody else reads iteration %d, %v", s.Iteration, err)
 	}
-	if s, err := f.HandOn(count); err != nil || s.Iteration != left+2 {
+	if s, err := f.Transfer(count); err != nil || s.Iteration != left+2 {
 		t.Fatalf("handed on: %d, %v", s.Iteration, err)
 	}
 	if s, err := open(t, f.Folder()).Load(); err != nil || s.Iteration != left+2 {

@@ -22,7 +22,7 @@ type State struct {
 	Active    bool      `json:"-"`
 	StartedAt time.Time `json:"-"`
 
-	settings.Said `json:"-"` // what the file names of what a loop keeps
+	settings.Values `json:"-"` // what the file names of what a loop keeps
 
 	LoopID        string `json:"-"`
 	AgentChoice   `json:"-"`
@@ -83,10 +83,10 @@ type Failed struct {
 
 // Steering is what the user tells a loop's agents.
 type Steering struct {
-	Guidance     []string `json:"guidance"`     // messages for the running iteration if it listens, else for the next
-	GuidanceNext []string `json:"guidanceNext"` // messages for the next iteration alone
-	Standing     []string `json:"standing"`     // messages that each run is told until the user takes them back
-	Guided       []string `json:"guided"`       // messages that the running iteration was told
+	Queued     []string `json:"guidance"`     // messages for the running iteration if it listens, else for the next
+	QueuedNext []string `json:"guidanceNext"` // messages for the next iteration alone
+	Standing   []string `json:"standing"`     // messages that each run is told until the user takes them back
+	Guided     []string `json:"guided"`       // messages that the running iteration was told
 }
 
 // Verification is how far the verification of what the last iteration did has come.

@@ -21,27 +21,27 @@ const testdata = "../testdata/state"
 // readable says what each readable file of testdata/state means.
 var readable = map[string]State{
 	"plugin.md": {
-		Active: true, Iteration: 1, Said: settings.Said{Given: limits.Given{MaxIterations: new(0), Promise: new("TASK COMPLETE")}},
+		Active: true, Iteration: 1, Values: settings.Values{Given: limits.Given{MaxIterations: new(0), Promise: new("TASK COMPLETE")}},
 		StartedAt: date("2026-01-02T17:35:07Z"),
 		Prompt:    "Build a REST API for todos. Output <promise>TASK COMPLETE</promise> when done.\n",
 	},
 	"plugin_session.md": {
-		Active: true, Iteration: 7, Said: settings.Said{Given: limits.Given{MaxIterations: new(20)}},
+		Active: true, Iteration: 7, Values: settings.Values{Given: limits.Given{MaxIterations: new(20)}},
 		StartedAt: date("2026-03-14T08:00:00Z"),
 		Prompt:    "Fix the flaky tests in ./store\n",
 	},
 	"plugin_quotes.md": {
-		Active: true, Iteration: 2, Said: settings.Said{Given: limits.Given{MaxIterations: new(10), Promise: new(`say "hi" & it's \d+`)}},
+		Active: true, Iteration: 2, Values: settings.Values{Given: limits.Given{MaxIterations: new(10), Promise: new(`say "hi" & it's \d+`)}},
 		StartedAt: date("2026-01-02T17:35:07Z"),
 		Prompt:    "Greet.\n",
 	},
 	"pi_tool.md": {
-		Active: true, Iteration: 3, Said: settings.Said{Given: limits.Given{MaxIterations: new(50), Promise: new("DONE")}},
+		Active: true, Iteration: 3, Values: settings.Values{Given: limits.Given{MaxIterations: new(50), Promise: new("DONE")}},
 		StartedAt: date("2026-01-02T17:35:07.25Z"),
 		Prompt:    "Write the docs.",
 	},
 	"handwritten.md": {
-		Active: true, Iteration: 4, Said: settings.Said{Given: limits.Given{Promise: new("it's done"), MaxIterations: new(12), MaxDuration: new(limits.Duration(90 * time.Minute))}},
+		Active: true, Iteration: 4, Values: settings.Values{Given: limits.Given{Promise: new("it's done"), MaxIterations: new(12), MaxDuration: new(limits.Duration(90 * time.Minute))}},
 		AgentChoice: AgentChoice{BackendArgs: []string{"--keep-it-small", "--no-new: ask first"}},
 		Prompt:      "Tidy up.\n\n---\niteration: 99\n---\n\nThe lines above are part of the prompt.\n",
 	},
@@ -50,18 +50,18 @@ var readable = map[string]State{
 		Prompt: "Just do it.\n",
 	},
 	"ours.md": {
-		Active: false, Iteration: 5, Said: settings.Said{Given: limits.Given{Promise: new(`all "green"`), MaxIterations: new(50), MaxCostUSD: new(5.0), MaxDuration: new(limits.Duration(4 * time.Hour)), IdleTimeout: new(limits.Duration(10 * time.Minute)), MaxFailures: new(5), MaxUnchanged: new(8)}},
+		Active: false, Iteration: 5, Values: settings.Values{Given: limits.Given{Promise: new(`all "green"`), MaxIterations: new(50), MaxCostUSD: new(5.0), MaxDuration: new(limits.Duration(4 * time.Hour)), IdleTimeout: new(limits.Duration(10 * time.Minute)), MaxFailures: new(5), MaxUnchanged: new(8)}},
 		StartedAt: date("2026-01-02T17:35:07Z"),
 		LoopID:    "01JGKX", AgentChoice: AgentChoice{Backend: "pi", Hat: "builder", Model: "claude-sonnet-4", BackendArgs: []string{"--thinking", "medium"}},
 		Spent:       Spent{Cost: stream.USD(1.42), Elapsed: time.Hour + 2*time.Minute + 3500*time.Millisecond},
 		ResumeAt:    date("2026-01-02T18:00:00Z"),
 		Failed:      Failed{StopReason: "failures", StopError: "500 overloaded", StoppedAt: date("2026-01-02T19:00:00Z")},
-		Steering:    Steering{Guidance: []string{"use the table\nin docs/"}},
+		Steering:    Steering{Queued: []string{"use the table\nin docs/"}},
 		SessionFile: "/home/me/.pi/agent/sessions/x.jsonl",
 		Prompt:      "Make every test green.\n",
 	},
 	"windows_editor.md": {
-		Active: true, Iteration: 2, Said: settings.Said{Given: limits.Given{MaxIterations: new(5), Promise: new("DONE")}},
+		Active: true, Iteration: 2, Values: settings.Values{Given: limits.Given{MaxIterations: new(5), Promise: new("DONE")}},
 		StartedAt: date("2026-01-02T17:35:07Z"),
 		Prompt:    "First line\r\nsecond line\r\n",
 	},

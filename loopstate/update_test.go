@@ -67,10 +67,10 @@ func TestAnEditWhileTheStateChangesIsKept(t *testing.T) {
 					edited = true
 					edit(f.Path(), "---\nloop_id: "+how+"\nmax_iterations: 9 # more\n---\nGo on.")
 				}
-				s.Model, s.Guidance = "m", append(s.Guidance, "once")
+				s.Model, s.Queued = "m", append(s.Queued, "once")
 				return nil
 			})
-			if err != nil || *s.MaxIterations != 9 || s.Prompt != "Go on." || len(s.Guidance) != 1 {
+			if err != nil || *s.MaxIterations != 9 || s.Prompt != "Go on." || len(s.Queued) != 1 {
 				t.Errorf("state %+v, %v", s, err)
 			}
 			wantText(t, f, "---\nloop_id: "+how+"\nmodel: \"m\"\nmax_iterations: 9 # more\n---\nGo on.")

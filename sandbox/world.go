@@ -16,7 +16,7 @@ var tempDirs = []string{"/tmp", "/run", "/dev/shm"}
 var openings = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf",
 	"/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system", "/run/opengl-driver"}
 
-// guardedDirs of what is read-only in the folder are made where they are missing, so that nobody else can.
+// guardedDirs are made in the folder where they are missing, read-only for the agent, so that it can't make them.
 var guardedDirs = []string{".vscode"}
 
 // common are the variables that everybody gets.

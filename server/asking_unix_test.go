@@ -35,7 +35,7 @@ func asksHere(t *testing.T) (c *dialled, dir string, q wire.Question) {
 	dir = t.TempDir()
 	c = dial(t, permitted, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Push it", Choices: wire.Choices{Backend: "claude",
-		Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}, Permissions: "ask"}}}))
+		Values: settings.Values{Given: limits.Given{MaxIterations: new(1)}, Permissions: "ask"}}}))
 	return c, dir, permissionOf(t, c.Hears(wire.MethodPermission, "git push"))
 }
 

@@ -137,8 +137,8 @@ func beyond(argument any) string {
 			return wire.EndsAtOnce
 		}
 	case wire.ResumeParams:
-		bounds := wire.ResumeParams{}.Said
-		if bounds.Given = p.Given; p.Backend != "" || p.Said != bounds {
+		bounds := wire.ResumeParams{}.Values
+		if bounds.Given = p.Given; p.Backend != "" || p.Values != bounds {
 			return wire.AsSubmitted
 		}
 	}

@@ -38,7 +38,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (result wire
 	c.workspace.Settle(ctx)
 	path, left, err := c.workspace.Other(ctx, p.LoopParams)
 	if err == nil && path == "" {
-		err = cmp.Or(p.Said.Check(), loop.ErrNothingToGoOn)
+		err = cmp.Or(p.Values.Check(), loop.ErrNothingToGoOn)
 	}
 	if err != nil {
 		return result, err

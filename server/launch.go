@@ -48,11 +48,11 @@ func (l *launcher) launch(cfg setup.Config) (r *folders.Managed, err error) {
 		l.Problems.Clear(f.Path)
 	}
 	hello := l.hello()
-	hello.Owns = cfg.Said.OnClose != settings.OnCloseKeep // such a loop is nobody's from its start
+	hello.Owns = cfg.Values.OnClose != settings.OnCloseKeep // such a loop is nobody's from its start
 	_, err = service.Begin(service.Beginning{Config: cfg, Files: l.Files(cfg.Folder), Hello: hello, Prepare: func(c *client.Connection) {
 		r = l.windowOf(f, c)
 		for _, warning := range cfg.Warnings {
-			r.Warnings = append(r.Warnings, stream.Plain(warning))
+			r.Warnings = append(r.Warnings, stream.Sanitize(warning))
 		}
 	}})
 	if err != nil {

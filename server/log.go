@@ -62,7 +62,7 @@ func (l *clientLog) Handle(_ context.Context, r slog.Record) error {
 	case r.Level >= slog.LevelWarn:
 		kind = session.MessageWarning
 	}
-	l.server.Notify("window/logMessage", map[string]any{"type": kind, "message": stream.Plain(text.String())})
+	l.server.Notify("window/logMessage", map[string]any{"type": kind, "message": stream.Sanitize(text.String())})
 	return nil
 }
 

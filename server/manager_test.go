@@ -285,7 +285,7 @@ func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 1", Choices: wire.Choices{Backend: agent}}))
 		c.Hears("ralph/update", `"_ralph/end"`)
-		resumed := result[wire.LoopResult](c, c.Command(wire.CommandResume, wire.ResumeParams{Said: settings.Said{Given: limits.Given{MaxIterations: new(2)}}}))
+		resumed := result[wire.LoopResult](c, c.Command(wire.CommandResume, wire.ResumeParams{Values: settings.Values{Given: limits.Given{MaxIterations: new(2)}}}))
 		if resumed.Iteration > 2 {
 			t.Errorf("got %+v", resumed)
 		}
@@ -304,7 +304,7 @@ func TestResumeThatCannotGoOn(t *testing.T) {
 	if reason(t, m) != wire.ReasonLimitReached || !strings.Contains(string(m.Error.Data), `"iterations":1`) {
 		t.Errorf("at its limit: %+v", m)
 	}
-	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{Said: settings.Said{Given: limits.Given{MaxIterations: new(2), Promise: new("x")}}}))
+	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{Values: settings.Values{Given: limits.Given{MaxIterations: new(2), Promise: new("x")}}}))
 	c.status(dir, func(l wire.LoopStatus) bool { return l.Iteration == 2 && l.State == "ended" })
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "LOOP_COMPLETE", Choices: wire.Choices{Backend: agentThat(t, "echoes")}}))
 	c.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "promise" })

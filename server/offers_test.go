@@ -44,7 +44,7 @@ func ended(role string, bounds limits.Given) func(*testing.T, string) *dialled {
 	return func(t *testing.T, dir string) *dialled {
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Trust: true, Choices: wire.Choices{
-			Backend: agentThat(t, role), Said: settings.Said{Given: bounds}}}))
+			Backend: agentThat(t, role), Values: settings.Values{Given: bounds}}}))
 		return c
 	}
 }
@@ -57,7 +57,7 @@ var endsBy = map[loop.StopReason]func(t *testing.T, dir string) *dialled{
 		must.Write(t, filepath.Join(dir, "ralph.toml"), own(agentThat(t, "costs"))+"output = \"pi-stream-json\"\n")
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Trust: true, Choices: wire.Choices{
-			Said: settings.Said{Given: limits.Given{MaxCostUSD: new(0.25)}}}}))
+			Values: settings.Values{Given: limits.Given{MaxCostUSD: new(0.25)}}}}))
 		return c
 	},
 	loop.StopBackendError: func(t *testing.T, dir string) *dialled {

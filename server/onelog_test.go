@@ -390,7 +390,7 @@ func (o *ownedLoop) turn(much bool) {
 		id, _ := o.message(false)
 		o.says(stream.MessageEnd{MessageID: id, Discarded: true})
 	case 3:
-		o.tell(loop.Guidance{ID: o.id("g"), State: loop.GuidanceQueued})
+		o.tell(loop.SteeringMessage{ID: o.id("g"), State: loop.SteeringQueued})
 		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Running, Command: "make", Output: o.id("output ")})
 		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "make", Why: o.id("why ")})
 	}

@@ -21,7 +21,7 @@ func FuzzTheWireIsPlain(f *testing.F) {
 	events := []any{ // loop.Asked and loop.Answered are plain from where they are made, in loop/ask
 		stream.SessionStart{}, stream.Text{}, stream.Thinking{}, stream.ToolCall{ID: "t"}, stream.ToolProgress{ID: "t"}, stream.ToolResult{ID: "t"},
 		stream.Retry{}, stream.Compaction{}, stream.Error{},
-		loop.StateChanged{}, loop.Goal{}, loop.IterationStart{}, loop.IterationEnd{}, loop.Guidance{}, loop.Told{}, loop.Published{}, loop.NearMiss{}, loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Problems: []verify.Problem{{}}}, loop.Warning{}, loop.LimitsChanged{}, loop.End{Denials: []stream.Denial{{}}},
+		loop.StateChanged{}, loop.Goal{}, loop.IterationStart{}, loop.IterationEnd{}, loop.SteeringMessage{}, loop.Told{}, loop.Published{}, loop.NearMiss{}, loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Problems: []verify.Problem{{}}}, loop.Warning{}, loop.LimitsChanged{}, loop.End{Denials: []stream.Denial{{}}},
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var p wire.Projector
@@ -75,7 +75,7 @@ func checkPlain(t *testing.T, message any) {
 	walk = func(v any) {
 		switch v := v.(type) {
 		case string:
-			if stream.Plain(v) != v {
+			if stream.Sanitize(v) != v {
 				t.Errorf("%T says %q", message, v)
 			}
 		case map[string]any:

@@ -34,7 +34,7 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 	}
 	if request.Steps != nil {
 		return nil, wire.Invalid("text", "agents of files do a loop's work; a plan is made with an agent's own interface: "+
-			"leave out %s", start.Naming(request.Steps, ""))
+			"leave out %s", start.AgentFlags(request.Steps, ""))
 	}
 	prompt := service.WithSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings

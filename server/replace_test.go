@@ -26,7 +26,7 @@ func refusedStarts(agent string) map[string]any {
 		"no such program": wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: "/no/such/agent"}},
 		"no program":      wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: os.DevNull}},
 		"no prompt":       wire.StartParams{Prompt: " \n", Replace: true, Choices: wire.Choices{Backend: agent}},
-		"a bad promise":   wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: agent, Said: settings.Said{Given: limits.Given{Promise: new("</promise>")}}}},
+		"a bad promise":   wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: agent, Values: settings.Values{Given: limits.Given{Promise: new("</promise>")}}}},
 		"a NUL byte":      wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: agent, Args: []string{"a\x00b"}}},
 	}
 }

@@ -26,7 +26,7 @@ func TestWhatTheEditorSavesIsItsUsers(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Build it", Choices: wire.Choices{
-		Backend: agentThat(t, "never"), Said: settings.Said{Given: limits.Given{MaxIterations: new(3)}}}}))
+		Backend: agentThat(t, "never"), Values: settings.Values{Given: limits.Given{MaxIterations: new(3)}}}}))
 	c.status(dir, inState("running"))
 	file := filepath.Join(dir, filepath.FromSlash(loopstate.Name))
 	write := func(n string) string {

@@ -72,7 +72,7 @@ func TestAPromptFileIsTakenAsItIs(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "echoes")
 	file := filepath.Join(dir, "PROMPT.md")
-	start := wire.StartParams{PromptURI: wire.FileURI(file), Choices: wire.Choices{Backend: agent, Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}}}}
+	start := wire.StartParams{PromptURI: wire.FileURI(file), Choices: wire.Choices{Backend: agent, Values: settings.Values{Given: limits.Given{MaxIterations: new(1)}}}}
 	for prompt, ok := range map[string]bool{"/ralph-loop Build --max-iterations 3": true, "/cancel-ralph is slow": true, "/cancel-ralph\n": false} {
 		must.OK(t, os.WriteFile(file, []byte(prompt), 0o600))
 		m := c.Command(wire.CommandStart, start)

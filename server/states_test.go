@@ -49,7 +49,7 @@ func TestALoopThatFailedStaysFailed(t *testing.T) {
 		data.Question != "A Ralph loop failed here at iteration 2/50: too many failures in a row. Discard it to start the new task?" {
 		t.Errorf("got %+v", data)
 	}
-	resumed := result[wire.LoopResult](second, second.Command(wire.CommandResume, wire.ResumeParams{Said: settings.Said{Given: limits.Given{MaxIterations: new(3)}}}))
+	resumed := result[wire.LoopResult](second, second.Command(wire.CommandResume, wire.ResumeParams{Values: settings.Values{Given: limits.Given{MaxIterations: new(3)}}}))
 	if resumed.Iteration != 3 {
 		t.Errorf("it goes on at %d", resumed.Iteration)
 	}

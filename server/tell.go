@@ -24,7 +24,7 @@ func (q *questions) tell(f *folders.Folder, r *folders.Managed, update []byte) {
 		return // most are such, and say nothing to the user
 	}
 	u := wire.Decode(update)
-	said := wire.SaidIn(u)
+	said := wire.NoticeIn(u)
 	switch u := u.(type) {
 	case wire.Iteration:
 		f.Undo.Withdraw()

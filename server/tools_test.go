@@ -88,7 +88,7 @@ func TestWhatAModelCannotSay(t *testing.T) {
 func TestAModelSteers(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	c := dial(t, optedIn, dir, other)
-	c.Must(c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(dir), Prompt: "Work", Choices: wire.Choices{Backend: agentThat(t, "never"), Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}}}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(dir), Prompt: "Work", Choices: wire.Choices{Backend: agentThat(t, "never"), Values: settings.Values{Given: limits.Given{MaxIterations: new(1)}}}}))
 	id := c.status(dir, inState("running")).LoopID
 	asked := c.tool(answers.ToolSteer, `{"text":"Mind the tests"}`, wire.FileURI(dir))
 	if asked.Title != `Tell the loop "Work"?` || asked.Text != "Mind the tests" {

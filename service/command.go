@@ -342,7 +342,7 @@ func (inFolders) Trees(_ context.Context, p wire.LoopParams) ([]string, error) {
 func (w *Window) commands() Commands { return Commands{w.service(), inFolders{}} }
 
 // Run carries out a command of docs/PROTOCOL.md with its argument, about the loop of a folder, and says what came of it.
-func (w *Window) Run(ctx context.Context, c wire.Command) (wire.Said, error) {
+func (w *Window) Run(ctx context.Context, c wire.Command) (wire.Notice, error) {
 	result, err := w.run(ctx, c)
 	return answers.AnswerOf(result), asTold(err)
 }

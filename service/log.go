@@ -141,7 +141,7 @@ func (l Log) Output(ctx context.Context, iteration int, callID string) (file, ou
 	if err != nil {
 		return "", "", err
 	}
-	output = stream.Plain(output)
+	output = stream.Sanitize(output)
 	name := fmt.Sprintf("output-%.8x.txt", sha256.Sum256(fmt.Append(nil, from, "\n", iteration, "\n", callID)))
 	file, err = writeOutput(name, output)
 	return file, output, err

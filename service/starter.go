@@ -55,7 +55,7 @@ func (s *Starter) Request(folder string, p wire.StartParams) (Start, error) {
 	if err != nil {
 		return Start{}, wire.Invalid("limitsText", "%v", err)
 	}
-	request.Options = start.Options{Said: settings.Said{Given: typed.Given}}.Over(request.Options)
+	request.Options = start.Options{Values: settings.Values{Given: typed.Given}}.Over(request.Options)
 	return Start{folder, p, request}, nil
 }
 
@@ -68,7 +68,7 @@ func (r Start) Tree() start.Tree {
 
 // PatchOf returns limits and a promise as a change, and refuses what no loop can have.
 func PatchOf(given limits.Given) (loop.Patch, error) {
-	err := settings.Said{Given: given}.Check()
+	err := settings.Values{Given: given}.Check()
 	return loop.Patch{Given: given}, cmp.Or(err, CheckPromise(given.CompletionPromise()))
 }
 
@@ -83,7 +83,7 @@ func CheckPromise(promise string) error {
 // optionsOf returns what a start, or the editor's settings, choose.
 func optionsOf(c wire.Choices) (start.Options, error) {
 	_, err := PatchOf(c.Given)
-	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Said: c.Said}, err
+	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Values: c.Values}, err
 }
 
 // resolver has what the parameters of a start choose.
@@ -93,7 +93,7 @@ func (s *Starter) resolver(r Start, files config.Settings) (start.Resolver, erro
 	steps, stepsErr := start.Named(p.Agent, p.Chain, p.Parallel)
 	own.Steps, own.Check = steps, start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
 	resolver := start.Resolver{Start: own, Settings: files, Detect: s.Detect, Attended: s.Attended}
-	if err = cmp.Or(err, stepsErr, own.Said.Check()); err != nil || p.Settings == nil {
+	if err = cmp.Or(err, stepsErr, own.Values.Check()); err != nil || p.Settings == nil {
 		return resolver, err
 	}
 	if resolver.Editor, err = optionsOf(p.Settings.Choices); err != nil {
@@ -226,12 +226,12 @@ func (s *Starter) TakeUp(ctx context.Context, left loop.Status, p wire.ResumePar
 	permit func(*config.UntrustedError) error) (cfg setup.Config, err error) {
 	patch, err := ChangeOf(left, p.Given, p.Text)
 	if err == nil {
-		err = p.Said.Check()
+		err = p.Values.Check()
 	}
 	if err != nil {
 		return cfg, err
 	}
-	options := start.Options{Agent: start.Agent{Name: p.Backend}, Said: p.Said, Accept: p.Accept}
+	options := start.Options{Agent: start.Agent{Name: p.Backend}, Values: p.Values, Accept: p.Accept}
 	options.Given = patch.Given // what the text says among it
 	err = WithTrust(p.Trust, permit, func() error {
 		found, err := start.FoundIn(left.Folder)

@@ -111,7 +111,7 @@ func (t Tools) start(ctx context.Context, in answers.ToolStartInput, folders []s
 			lines = append(lines, d.Label+": "+d.Text)
 		}
 	}
-	lines = append(append(lines, would.Warnings...), "", stream.Plain(in.Prompt))
+	lines = append(append(lines, would.Warnings...), "", stream.Sanitize(in.Prompt))
 	return answers.ToolResult{
 		Title: "Start a Ralph loop?", Text: strings.Join(lines, "\n"),
 		Offers: []wire.Command{{Title: "Start", Command: wire.CommandStart, Arguments: []any{&params}}},
@@ -146,7 +146,7 @@ func toolSteer(l wire.LoopStatus, text string) (asked answers.ToolResult, err er
 	}
 	argument := wire.SteerParams{LoopParams: wire.LoopParams{LoopID: l.LoopID, Folder: l.Folder}, Text: text, Once: true}
 	return answers.ToolResult{
-		Title: fmt.Sprintf("Tell the loop %q?", l.Title), Text: stream.Plain(text),
+		Title: fmt.Sprintf("Tell the loop %q?", l.Title), Text: stream.Sanitize(text),
 		Offers: []wire.Command{{Title: "Tell It", Command: wire.CommandSteer, Arguments: []any{&argument}}},
 		Done:   "The agent is told.",
 	}, nil

@@ -106,7 +106,7 @@ func (w *Window) request(p wire.StartParams) (Start, error) {
 // begin begins a loop that was started in a folder, whose files have said what it runs.
 func (w *Window) begin(cfg setup.Config, folder string, l Listener) (begun Begun, err error) {
 	hello := w.hello()
-	hello.Owns = cfg.Said.OnClose != settings.OnCloseKeep
+	hello.Owns = cfg.Values.OnClose != settings.OnCloseKeep
 	c, err := Begin(Beginning{Config: cfg, Files: w.files(folder), Hello: hello, Prepare: l.on})
 	if err != nil {
 		return begun, err

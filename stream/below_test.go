@@ -16,7 +16,7 @@ var whole = []Event{
 	Answered{ID: "1"},
 	SessionStart{Backend: "pi"}, Usage{Context: 1}, Retry{Attempt: 1}, Quota{Window: "week"}, Compaction{Reason: "full"},
 	TurnEnd{StopReason: "stop"}, Error{Message: "no"}, Complete{Result{Turns: 1}},
-	Heard{ID: "h"}, Question{ID: "q"}, Moot{ID: "q"},
+	Heard{ID: "h"}, Question{ID: "q"}, Withdrawn{ID: "q"},
 }
 
 // parts are those about something in it, with what they are under the call "c".

@@ -325,8 +325,8 @@ type Question struct {
 	No  string `json:"-"`
 }
 
-// Moot says that a question needs no answer any more.
-type Moot struct {
+// Withdrawn says that a question needs no answer any more.
+type Withdrawn struct {
 	ID string `json:"id"`
 }
 
@@ -391,6 +391,6 @@ func (Error) event()        {}
 func (Denied) event()       {}
 func (Heard) event()        {}
 func (Question) event()     {}
-func (Moot) event()         {}
+func (Withdrawn) event()    {}
 func (Answered) event()     {}
 func (Complete) event()     {}

@@ -27,7 +27,7 @@ func ReasonIn(stderr string) string {
 	var lines []string
 	var traced, unwinding bool // unwinding: within a traceback of Python's
 	failed, raised := -1, -1   // the last line with an error, and the last one behind a traceback
-	for line := range strings.SplitSeq(Plain(stderr), "\n") {
+	for line := range strings.SplitSeq(Sanitize(stderr), "\n") {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}

@@ -38,14 +38,14 @@ var agentKinds = map[string]func([]byte) Update{
 func (p *Projector) Event(e stream.Event) Update {
 	switch e := e.(type) {
 	case stream.SessionStart:
-		return SessionUpdate{KindSession, sanitized(e), saidOfSession(e)}
+		return SessionUpdate{KindSession, sanitized(e), noticeOfSession(e)}
 	case stream.Text:
 		return chunk(KindMessageChunk, e.Delta, e.MessageID, e.ParentToolCallID)
 	case stream.Thinking:
 		return chunk(KindThoughtChunk, e.Delta, e.MessageID, e.ParentToolCallID)
 	case stream.MessageEnd:
 		if e.Discarded {
-			return Discard{KindDiscard, e.MessageID, e.ParentToolCallID, Said{Text: DiscardText, Class: ClassWarning}}
+			return Discard{KindDiscard, e.MessageID, e.ParentToolCallID, Notice{Text: DiscardText, Class: ClassWarning}}
 		}
 	case stream.ToolCall:
 		if len(p.calls) == maxCalls {
@@ -67,12 +67,12 @@ func (p *Projector) Event(e stream.Event) Update {
 	case stream.Usage:
 		return p.projectUsage(e)
 	case stream.Retry:
-		return Retry{KindRetry, sanitized(e), Said{Text: RetryText(e), Class: ClassWarning}}
+		return Retry{KindRetry, sanitized(e), Notice{Text: RetryText(e), Class: ClassWarning}}
 	case stream.Compaction:
 		return Compaction{KindCompaction, sanitized(e), Info(CompactionText(e))}
 	case stream.Error:
-		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Kind.Retryable(), string(e.Kind),
-			Said{Text: Sentence(e.Message), Class: ClassError}}
+		return ErrorUpdate{KindError, stream.Sanitize(e.Message), e.Kind.Retryable(), string(e.Kind),
+			Notice{Text: Sentence(e.Message), Class: ClassError}}
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ type Chunk struct {
 }
 
 func chunk(kind, delta, messageID, parent string) Chunk {
-	return Chunk{kind, messageID, parent, TextContent{"text", stream.Plain(delta)}}
+	return Chunk{kind, messageID, parent, TextContent{"text", stream.Sanitize(delta)}}
 }
 
 // Discard takes back the chunks of a message: the attempt failed. Other ends of messages are told by their chunks.
@@ -94,7 +94,7 @@ type Discard struct {
 	SessionUpdate    string `json:"sessionUpdate"` // KindDiscard
 	MessageID        string `json:"messageId,omitempty"`
 	ParentToolCallID string `json:"parentToolCallId,omitempty"`
-	Said
+	Notice
 }
 
 // DiscardText takes back what an agent said before it has to try again.
@@ -104,13 +104,13 @@ const DiscardText = "the attempt failed; its text above doesn't count"
 type SessionUpdate struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindSession
 	stream.SessionStart
-	Said
+	Notice
 }
 
-// saidOfSession names the agent once its model is known, which some agents tell later.
-func saidOfSession(e stream.SessionStart) Said {
+// noticeOfSession names the agent once its model is known, which some agents tell later.
+func noticeOfSession(e stream.SessionStart) Notice {
 	if e.Model == "" {
-		return Said{}
+		return Notice{}
 	}
 	return Info(SessionText(e))
 }
@@ -207,7 +207,7 @@ func outputUpdate(id, parent, status, output string) ToolCallUpdate {
 		return u
 	}
 	excerpt, lines, bytes := tell.Excerpt(output, MaxText) // before it is looked at any closer
-	u.Content = []ToolContent{{"content", TextContent{"text", stream.Plain(excerpt)}}}
+	u.Content = []ToolContent{{"content", TextContent{"text", stream.Sanitize(excerpt)}}}
 	if bytes > 0 {
 		u.Omitted = &Omitted{lines, bytes}
 	}
@@ -247,7 +247,7 @@ func (p *Projector) projectUsage(e stream.Usage) Update {
 type Retry struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindRetry
 	stream.Retry
-	Said
+	Notice
 }
 
 // RetryText says what an agent waits for that tries again by itself.
@@ -264,7 +264,7 @@ func RetryText(e stream.Retry) string {
 type Compaction struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindCompaction
 	stream.Compaction
-	Said
+	Notice
 }
 
 // CompactionText says that the agent summarises its context.
@@ -284,5 +284,5 @@ type ErrorUpdate struct {
 	Message       string `json:"message"`
 	Retryable     bool   `json:"retryable"`
 	Kind          string `json:"kind,omitempty"`
-	Said
+	Notice
 }

@@ -123,12 +123,12 @@ type CancelParams struct {
 // it with here: that the state file names them is not enough to run them.
 type ResumeParams struct {
 	LoopParams
-	settings.Said        // without them the loop has the limits and walls that it had, and asks as it did
-	Accept        bool   `json:"accept,omitempty"` // a promise that could not be verified counts all the same, this once
-	Say           string `json:"say,omitempty"`    // guidance for its next run
-	Text          string `json:"text,omitempty"`   // see ChangeParams
-	Backend       string `json:"backend,omitempty"`
-	Trust         bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
+	settings.Values        // without them the loop has the limits and walls that it had, and asks as it did
+	Accept          bool   `json:"accept,omitempty"` // a promise that could not be verified counts all the same, this once
+	Say             string `json:"say,omitempty"`    // guidance for its next run
+	Text            string `json:"text,omitempty"`   // see ChangeParams
+	Backend         string `json:"backend,omitempty"`
+	Trust           bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
 }
 
 // ChangeParams is the argument of ralph.loop.update. Text has limits and the
@@ -284,7 +284,7 @@ type Choices struct {
 	Hat     string   `json:"hat,omitempty"`     // one of ralph.hats; an unknown one is -32602 with known
 	Model   string   `json:"model,omitempty"`   // -32602 where the agent takes none; of settings it is ignored then
 	Args    []string `json:"args,omitempty"`
-	settings.Said
+	settings.Values
 }
 
 // StartResult is what a start answers, at once; the loop runs on.

@@ -29,8 +29,8 @@ func TestEveryUpdateIsReadBackAsItWas(t *testing.T) {
 		} else if diff := cmp.Diff(valueOf(t, data), valueOf(t, lsptest.JSON(got))); diff != "" {
 			t.Errorf("%s is read back otherwise:\n%s", kind, diff)
 		}
-		if wire.SaidIn(got).Text != wire.SaidIn(u).Text {
-			t.Errorf("%s tells its user %q, not %q", kind, wire.SaidIn(got).Text, wire.SaidIn(u).Text)
+		if wire.NoticeIn(got).Text != wire.NoticeIn(u).Text {
+			t.Errorf("%s tells its user %q, not %q", kind, wire.NoticeIn(got).Text, wire.NoticeIn(u).Text)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestWhatIsNoUpdateIsNotRead(t *testing.T) {
 
 func TestAnUpdateOfALaterVersionIsToldInItsWords(t *testing.T) {
 	u := wire.Decode([]byte(`{"sessionUpdate":"_ralph/new","more":[1],"text":"a word","class":"warning"}`))
-	want := wire.Other{SessionUpdate: "_ralph/new", Said: wire.Said{Text: "a word", Class: wire.ClassWarning}}
+	want := wire.Other{SessionUpdate: "_ralph/new", Notice: wire.Notice{Text: "a word", Class: wire.ClassWarning}}
 	if diff := cmp.Diff(wire.Update(want), u); diff != "" {
 		t.Error(diff)
 	}

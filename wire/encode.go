@@ -58,7 +58,7 @@ func sanitized[E any](e E) E {
 }
 
 // forms are the values of the tag "text".
-var forms = map[string]func(string) string{"": stream.Plain, "line": Sentence, "title": OneLine}
+var forms = map[string]func(string) string{"": stream.Sanitize, "line": Sentence, "title": OneLine}
 
 // sanitize makes v fit to be shown, in its place. Values behind pointers are copied.
 func sanitize(v reflect.Value, form string) {

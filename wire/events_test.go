@@ -15,16 +15,16 @@ import (
 // Where events are taken by name, no compiler sees one that is missing. An event that isn't in a place stands in its
 // list here: that is so on purpose.
 const (
-	untold = "Quota TurnEnd Denied Heard Question Moot Answered Complete" // the status, the iteration's end or a question of the loop's has them
+	untold = "Quota TurnEnd Denied Heard Question Withdrawn Answered Complete" // the status, the iteration's end or a question of the loop's has them
 	below  = "Text Thinking MessageEnd ToolCall ToolProgress ToolResult Denied"
 )
 
 func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 	for _, place := range []struct{ events, file, inside, without string }{
 		{"../stream/event.go", "agentevents.go", "Event", untold},
-		{"../stream/event.go", "../history/turn.go", "Handle", "ToolProgress Retry Quota Compaction Error Denied Heard Question Moot Answered Complete"}, // the journal has them
-		{"../stream/event.go", "../stream/decode/summary.go", "add", "SessionStart Text Thinking ToolProgress Retry Compaction Heard Question Moot Answered Complete"},
-		{"../stream/event.go", "../loop/engine/progress/follow.go", "Follow", "Thinking ToolProgress Compaction Denied Heard Question Moot Answered Complete"},
+		{"../stream/event.go", "../history/turn.go", "Handle", "ToolProgress Retry Quota Compaction Error Denied Heard Question Withdrawn Answered Complete"}, // the journal has them
+		{"../stream/event.go", "../stream/decode/summary.go", "add", "SessionStart Text Thinking ToolProgress Retry Compaction Heard Question Withdrawn Answered Complete"},
+		{"../stream/event.go", "../loop/engine/progress/follow.go", "Follow", "Thinking ToolProgress Compaction Denied Heard Question Withdrawn Answered Complete"},
 		{"../stream/event.go", "../loop/engine/executor/agent.go", "own", below + " Question Answered Complete"}, // told by Subagent.Handle; the desk has the question
 		{"../stream/event.go", "../loop/engine/reviewer.go", "newReview", below + " SessionStart Quota Compaction TurnEnd Error Question Answered Complete"},
 		{"../stream/event.go", "../loopstate/journal/kept_test.go", "TestAnEventIsToldOnce", untold + " Text Thinking MessageEnd ToolCall ToolProgress ToolResult Usage"}, // these are told in pieces

@@ -21,7 +21,7 @@ const (
 	KindGoal      = "_ralph/goal"
 	KindPromise   = "_ralph/promise"
 	KindVerify    = "_ralph/verify"
-	KindGuidance  = "_ralph/guidance"
+	KindSteering  = "_ralph/guidance"
 	KindLimits    = "_ralph/limits"
 	KindWarning   = "_ralph/warning"
 	KindEnd       = "_ralph/end"
@@ -30,7 +30,7 @@ const (
 // loopKinds read the updates of a loop's own events.
 var loopKinds = map[string]func([]byte) Update{
 	KindIteration: decodeIteration, KindState: decode[StateChange], KindTopic: decode[Topic], KindGoal: decode[Goal],
-	KindPromise: decode[Promise], KindVerify: decode[Verify], KindGuidance: decode[Guidance], KindQuestion: decode[Question],
+	KindPromise: decode[Promise], KindVerify: decode[Verify], KindSteering: decode[SteeringMessage], KindQuestion: decode[Question],
 	KindAnswer: decode[Answered], KindLimits: decode[Limits], KindWarning: decode[Warning], KindEnd: decode[End],
 }
 
@@ -38,7 +38,7 @@ var loopKinds = map[string]func([]byte) Update{
 func (p *Projector) Loop(e loop.Event) Update {
 	switch e := e.(type) {
 	case loop.StateChanged:
-		return StateChange{KindState, sanitized(e), saidOf(e)}
+		return StateChange{KindState, sanitized(e), noticeOf(e)}
 	case loop.IterationStart:
 		if e.Spent.Known { // of a loop that goes on we saw only a part
 			p.Spent = CostOf(e.Spent)
@@ -47,30 +47,30 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(CostOf(e.Cost))
 		facts := IterationEndText(e)
-		said := Said{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)}
+		said := Notice{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)}
 		return IterationEnd{KindIteration, PhaseEnd, sanitized(e), facts, said}
 	case loop.Goal:
-		return Goal{KindGoal, sanitized(e), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
+		return Goal{KindGoal, sanitized(e), Notice{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
 	case loop.Verify:
-		return Verify{KindVerify, sanitized(e), saidOfCheck(e)}
+		return Verify{KindVerify, sanitized(e), noticeOfCheck(e)}
 	case loop.NearMiss:
-		return Promise{KindPromise, false, sanitized(e), Said{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
-	case loop.Guidance:
-		return Guidance{KindGuidance, sanitized(e), Info(GuidanceText(e))}
+		return Promise{KindPromise, false, sanitized(e), Notice{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
+	case loop.SteeringMessage:
+		return SteeringMessage{KindSteering, sanitized(e), Info(SteeringText(e))}
 	case loop.Asked:
 		q := projectQuestion(e.Question)
 		q.SessionUpdate = KindQuestion
 		return q
 	case loop.Answered:
-		return Answered{KindAnswer, sanitized(e), saidOfAnswer(e)}
+		return Answered{KindAnswer, sanitized(e), noticeOfAnswer(e)}
 	case loop.Published:
 		return Topic{KindTopic, sanitized(stream.Topic(e)), Info(TopicText(stream.Topic(e)))}
 	case loop.Told:
-		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
+		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Sanitize(e.Text)}}
 	case loop.Warning:
-		return Warning{KindWarning, sanitized(e), Said{Sentence(withoutDocs(e.Message)), classOfWarning(e), true, OffersOf(e.Offer)}}
+		return Warning{KindWarning, sanitized(e), Notice{Sentence(withoutDocs(e.Message)), classOfWarning(e), true, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
-		return Limits{KindLimits, GivenOf(e.Limits.Given(), stream.Plain(e.Promise)), Info(LimitsText(e))}
+		return Limits{KindLimits, GivenOf(e.Limits.Given(), stream.Sanitize(e.Promise)), Info(LimitsText(e))}
 	case loop.End:
 		return projectEnd(e)
 	}
@@ -103,7 +103,7 @@ type Iteration struct {
 	Phase         string `json:"phase"`         // PhaseBegin
 	loop.IterationStart
 	Facts string `json:"facts,omitempty"` // its text without what a heading says: "iteration 3"
-	Said
+	Notice
 }
 
 // IterationEnd closes an iteration.
@@ -112,7 +112,7 @@ type IterationEnd struct {
 	Phase         string `json:"phase"`         // PhaseEnd
 	loop.IterationEnd
 	Facts string `json:"facts,omitempty"` // its text without what a heading says: the hat
-	Said
+	Notice
 }
 
 // RecordedEnd closes a recorded stream, which is one run: it has the agent's text, and no duration.
@@ -124,7 +124,7 @@ type RecordedEnd struct {
 	Tokens      stream.Tokens    `json:"tokens"`
 	LastMessage string           `json:"lastMessage"`
 	Skipped     int              `json:"skippedLines"`
-	Said
+	Notice
 }
 
 // ResultOf returns the end of a recorded stream.
@@ -140,8 +140,8 @@ func ResultOf(r stream.Result) RecordedEnd {
 	}
 	return RecordedEnd{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, IterationEnd: sanitized(end),
-		Tokens: history.TokensOf(r.Usage.Tokens), LastMessage: stream.Plain(r.Text), Skipped: r.SkippedLines,
-		Said: Said{Class: classOf(end.Outcome), Text: IterationEndText(end)},
+		Tokens: history.TokensOf(r.Usage.Tokens), LastMessage: stream.Sanitize(r.Text), Skipped: r.SkippedLines,
+		Notice: Notice{Class: classOf(end.Outcome), Text: IterationEndText(end)},
 	}
 }
 
@@ -226,42 +226,42 @@ func classOf(o loop.Outcome) Class {
 type StateChange struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindState
 	loop.StateChanged
-	Said // of one that waits or pauses
+	Notice // of one that waits or pauses
 }
 
-// saidOf says why a loop waits or pauses; of the other states the updates
+// noticeOf says why a loop waits or pauses; of the other states the updates
 // around them tell.
-func saidOf(e loop.StateChanged) Said {
+func noticeOf(e loop.StateChanged) Notice {
 	if e.Reason == loop.ReasonSurvey {
 		return Info("all files are looked at before the first run, so that what it changes can be undone; a cancel ends that at once")
 	}
 	switch e.State {
 	case loop.StateWaiting:
 		if e.Reason == loop.WaitPermission { // the question says it
-			return Said{}
+			return Notice{}
 		}
-		return Said{Text: WaitText(e.Reason, e.ResumeAt, time.Now()), Class: ClassWarning}
+		return Notice{Text: WaitText(e.Reason, e.ResumeAt, time.Now()), Class: ClassWarning}
 	case loop.StatePaused:
 		switch e.Reason {
 		case loop.PauseUnchecked:
-			return Said{Text: "paused: the promise can't be verified", Class: ClassWarning}
+			return Notice{Text: "paused: the promise can't be verified", Class: ClassWarning}
 		case loop.PauseBudget:
-			return Said{Text: "paused for your budget", Class: ClassWarning, Notify: true}
+			return Notice{Text: "paused for your budget", Class: ClassWarning, Notify: true}
 		case loop.PauseQuota:
-			return Said{Text: "paused: the agent's account has no credits left", Class: ClassWarning, Notify: true}
+			return Notice{Text: "paused: the agent's account has no credits left", Class: ClassWarning, Notify: true}
 		case loop.PauseUnknownCost:
-			return Said{Text: "paused: what the last runs cost is unknown, so the cost cap can't be enforced", Class: ClassWarning, Notify: true}
+			return Notice{Text: "paused: what the last runs cost is unknown, so the cost cap can't be enforced", Class: ClassWarning, Notify: true}
 		}
 		return Info("paused")
 	}
-	return Said{}
+	return Notice{}
 }
 
 // Goal says at the start of a loop what ends it.
 type Goal struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindGoal
 	loop.Goal
-	Said
+	Notice
 }
 
 // Promise says why a loop goes on although the agent seems to have promised.
@@ -269,7 +269,7 @@ type Promise struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindPromise
 	Matched       bool   `json:"matched"`
 	loop.NearMiss
-	Said
+	Notice
 }
 
 // NearMissText says why a loop goes on although it looks like a promise.
@@ -281,25 +281,25 @@ func NearMissText(e loop.NearMiss) string {
 type Verify struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindVerify
 	loop.Verify
-	Said
+	Notice
 }
 
-// Guidance acknowledges a piece of guidance.
-type Guidance struct {
-	SessionUpdate string `json:"sessionUpdate"` // KindGuidance
-	loop.Guidance
-	Said
+// SteeringMessage acknowledges a piece of guidance.
+type SteeringMessage struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindSteering
+	loop.SteeringMessage
+	Notice
 }
 
-// GuidanceText acknowledges guidance. A past loop's has no text.
-func GuidanceText(e loop.Guidance) string {
+// SteeringText acknowledges guidance. A past loop's has no text.
+func SteeringText(e loop.SteeringMessage) string {
 	what := "guidance for the next run"
 	switch e.State {
-	case loop.GuidanceSent:
+	case loop.SteeringSent:
 		what = "guidance for the running agent"
-	case loop.GuidanceLate:
+	case loop.SteeringLate:
 		what = "guidance came too late for this run"
-	case loop.GuidanceDelivered:
+	case loop.SteeringDelivered:
 		what = "guidance delivered"
 	}
 	if e.Text == "" {
@@ -312,14 +312,14 @@ func GuidanceText(e loop.Guidance) string {
 type Answered struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindAnswer
 	loop.Answered
-	Said
+	Notice
 }
 
 // Topic is what a run has handed over: an event block in its text, or a call of ralph-lsp emit. It comes when the run is over.
 type Topic struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindTopic
 	stream.Topic
-	Said
+	Notice
 }
 
 // TopicText is an event block in one line: "build.done for reviewer: tests: pass".
@@ -338,7 +338,7 @@ func TopicText(e stream.Topic) string {
 type Limits struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindLimits
 	limits.Given
-	Said
+	Notice
 }
 
 // LimitsText says what the limits are after a change, and how that came.
@@ -354,7 +354,7 @@ func LimitsText(e loop.LimitsChanged) string {
 type Warning struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindWarning
 	loop.Warning
-	Said
+	Notice
 }
 
 // End is a loop's last update, without its prompt and its account, which the receipt has in words.
@@ -362,11 +362,11 @@ type End struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindEnd
 	loop.End
 	Receipt []Detail `json:"receipt,omitempty"` // further facts, for a table
-	Said
+	Notice
 }
 
 func projectEnd(e loop.End) End {
-	said := Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)}
+	said := Notice{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)}
 	end := End{KindEnd, e, accountRows(e), said}
 	end.Prompt, end.Account = "", account.Account{}
 	end.End = sanitized(end.End)

@@ -63,7 +63,7 @@ func OffersAfter(s loop.Status) []Command {
 				offer("Resume", CommandResume, ResumeParams{LoopParams: it})
 				continue
 			}
-			offer("Raise to "+words+" and Go On", CommandResume, ResumeParams{LoopParams: it, Said: settings.Said{Given: change}})
+			offer("Raise to "+words+" and Go On", CommandResume, ResumeParams{LoopParams: it, Values: settings.Values{Given: change}})
 		case loop.RemedyResume:
 			if goesOn {
 				offer("Resume", CommandResume, ResumeParams{LoopParams: it})
@@ -72,7 +72,7 @@ func OffersAfter(s loop.Status) []Command {
 			if limit, ok := limits.ByName(ending.Limit); ok && goesOn {
 				var none limits.Given
 				limit.Take(&none, limits.Limits{})
-				offer("Resume without This Limit", CommandResume, ResumeParams{LoopParams: it, Said: settings.Said{Given: none}})
+				offer("Resume without This Limit", CommandResume, ResumeParams{LoopParams: it, Values: settings.Values{Given: none}})
 			}
 		case loop.RemedyDiscard:
 			if goesOn {

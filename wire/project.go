@@ -35,15 +35,15 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), Worktree: worktreeOf(s.Worktree), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations, Tasks: TasksOf(s),
-		Condition: conditionOf(s), Times: sanitized(s.Times), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat),
+		Condition: conditionOf(s), Times: sanitized(s.Times), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Sanitize(s.Hat),
 		Usage: usageOf(s), Work: workOf(s), Owned: owned,
-		Ending: Ending{StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt)},
+		Ending: Ending{StopReason: string(s.StopReason), Error: stream.Sanitize(s.Error), EndedAt: history.TimeOf(s.EndedAt)},
 	}
 	if s.Sandbox != "" {
-		out.Sandbox = &Sandbox{sandboxed, stream.Plain(s.Sandbox)}
+		out.Sandbox = &Sandbox{sandboxed, stream.Sanitize(s.Sandbox)}
 	}
 	if b := s.Session; b.Backend != "" {
-		out.Backend = &BackendInfo{stream.Plain(b.Backend), stream.Plain(b.Version), stream.Plain(b.Provider), stream.Plain(b.Model)}
+		out.Backend = &BackendInfo{stream.Sanitize(b.Backend), stream.Sanitize(b.Version), stream.Sanitize(b.Provider), stream.Sanitize(b.Model)}
 	}
 	out.StateFileURI, out.SessionFileURI = FileURI(s.StateFile), FileURI(s.SessionFile)
 	out.say(s)
@@ -74,7 +74,7 @@ func workOf(s loop.Status) Work {
 		w.Tool = &runningOf([]loop.ToolStatus{*s.Tool})[0]
 	}
 	if r := s.Retry; r != nil {
-		w.Retry = &RetryStatus{sanitized(*r), stream.Plain(loop.WaitText(r.Reason))}
+		w.Retry = &RetryStatus{sanitized(*r), stream.Sanitize(loop.WaitText(r.Reason))}
 	}
 	return w
 }
@@ -123,7 +123,7 @@ func (l *LoopStatus) say(s loop.Status) {
 // titleOf is what a loop is called wherever it is shown: its prompt's beginning, as in the
 // history. Where nobody knows that, it is its folder's name.
 func titleOf(s loop.Status) string {
-	return stream.Plain(cmp.Or(s.Title, filepath.Base(s.Folder)))
+	return stream.Sanitize(cmp.Or(s.Title, filepath.Base(s.Folder)))
 }
 
 // Disambiguate adds to the titles of loops that have the same prompt where those are.
@@ -140,7 +140,7 @@ func Disambiguate(loops []LoopStatus) {
 				folder, _ := PathOf(l.Folder)
 				place = filepath.Base(filepath.Dir(folder)) + "/" + place
 			}
-			l.Title += " (" + stream.Plain(place) + ")"
+			l.Title += " (" + stream.Sanitize(place) + ")"
 		}
 	}
 }
@@ -197,7 +197,7 @@ var kinds = map[string]ToolKind{
 func ToolCallOf(e stream.ToolCall) ToolCall {
 	call := ToolCall{
 		SessionUpdate: KindToolCall, ToolCallID: e.ID, ParentToolCallID: e.ParentToolCallID,
-		Name: stream.Plain(e.Name), Title: stream.Plain(e.Name), Kind: kinds[e.Name], Status: StatusInProgress, RawInput: e.Input,
+		Name: stream.Sanitize(e.Name), Title: stream.Sanitize(e.Name), Kind: kinds[e.Name], Status: StatusInProgress, RawInput: e.Input,
 	}
 	if s, ok := e.Subagent(); ok {
 		call.delegates(s)

@@ -103,7 +103,7 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 			`{"sessionUpdate":"_ralph/promise","matched":false,"found":"ALMOST","expected":"DONE","message":"another text","text":"not done yet: another text","class":"warning","notify":true}`},
 		{"warning that names our docs", loop.Warning{Message: "it can't be told (see docs/BACKENDS.md); a sandbox helps (said once, see docs/SANDBOX.md)"},
 			`{"sessionUpdate":"_ralph/warning","message":"it can't be told (see docs/BACKENDS.md); a sandbox helps (said once, see docs/SANDBOX.md)","text":"it can't be told; a sandbox helps (said once)","class":"warning","notify":true}`},
-		{"guidance", loop.Guidance{ID: "g1", State: loop.GuidanceQueued},
+		{"guidance", loop.SteeringMessage{ID: "g1", State: loop.SteeringQueued},
 			`{"sessionUpdate":"_ralph/guidance","guidanceId":"g1","state":"queued","text":"guidance for the next run","class":"info"}`},
 		{"warning", loop.Warning{Message: "80 % of the cost limit is spent"},
 			`{"sessionUpdate":"_ralph/warning","message":"80 % of the cost limit is spent","text":"80 % of the cost limit is spent","class":"warning","notify":true}`},

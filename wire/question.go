@@ -30,7 +30,7 @@ type Question struct {
 	LoopID        string `json:"loopId,omitempty"`
 	Folder        string `json:"folder,omitempty"` // file URI
 	ask.Question
-	Said
+	Notice
 }
 
 // PermissionResult is the answer to MethodPermission; null leaves the question open.
@@ -94,16 +94,16 @@ func QuestionOf(q ask.Question, loopID, folder string) Question {
 
 // projectQuestion is the question as clients get it: plain texts, without the fields that only the engine needs.
 func projectQuestion(q ask.Question) Question {
-	said := Said{Text: AsksText(q), Class: ClassWarning}
+	said := Notice{Text: AsksText(q), Class: ClassWarning}
 	for _, text := range []*string{&q.ID, &q.Kind, &q.Tool, &q.CallID, &q.Detail, &q.Rule} {
-		*text = stream.Plain(*text)
+		*text = stream.Sanitize(*text)
 	}
 	q.Agent, q.Title, q.Placeholder, q.At = Sentence(q.Agent), OneLine(q.Title), OneLine(q.Placeholder), history.TimeOf(q.At)
 	q.Options = slices.Clone(q.Options)
 	for i, option := range q.Options {
-		q.Options[i] = stream.Plain(option)
+		q.Options[i] = stream.Sanitize(option)
 	}
-	return Question{Question: q, Said: said}
+	return Question{Question: q, Notice: said}
 }
 
 // AsksText says what an agent asks: "asks: Bash rm -rf build".
@@ -160,7 +160,7 @@ func questionsOf(s loop.Status) []Question {
 	return questions
 }
 
-func saidOfAnswer(e loop.Answered) Said {
+func noticeOfAnswer(e loop.Answered) Notice {
 	said := Info(AnsweredText(e.Question, e.Answer()))
 	if e.Kind == ask.Deny {
 		said.Class = ClassWarning
@@ -216,7 +216,7 @@ func allowedOf(s loop.Status) []AllowedRule {
 	var rules []AllowedRule
 	for _, rule := range s.Allowed {
 		back := ChangeParams{LoopParams: LoopParams{s.LoopID, FileURI(s.Folder)}, Disallow: []string{rule}}
-		rules = append(rules, AllowedRule{stream.Plain(rule), OneLine(rule), []Command{{"Take Back", CommandUpdate, []any{back}}}})
+		rules = append(rules, AllowedRule{stream.Sanitize(rule), OneLine(rule), []Command{{"Take Back", CommandUpdate, []any{back}}}})
 	}
 	return rules
 }

@@ -75,8 +75,9 @@ func InFolder(folder string) string { return " -C " + tell.ShellWord(folder) }
 func ReceiptOf(e loop.End, in string) Receipt {
 	s := e.Status
 	r := Receipt{
-		LoopID: s.LoopID, EndedAt: history.TimeOf(s.EndedAt), End: projectEnd(e), Prompt: stream.Plain(e.Prompt), Account: sanitized(e.Account),
-		Rows: []Detail{}, Commands: CommandsAfter(e, in),
+		LoopID: s.LoopID, EndedAt: history.TimeOf(s.EndedAt), End: projectEnd(e), Prompt: stream.Sanitize(e.Prompt),
+		Account: sanitized(e.Account),
+		Rows:    []Detail{}, Commands: CommandsAfter(e, in),
 	}
 	add := func(label, text string) {
 		if text != "" {

@@ -26,7 +26,7 @@ var shapes = []string{"wire", "wire/answers", "loop", "loop/ask", "loop/hats", "
 
 // renamed are types whose Go name says too little outside of its package.
 var renamed = map[string]string{
-	"settings.Said": "StartOptions", "limits.Given": "LoopLimits", "hats.Cost": "HatCost", "changes.Summary": "ChangeCounts",
+	"settings.Values": "StartOptions", "limits.Given": "LoopLimits", "hats.Cost": "HatCost", "changes.Summary": "ChangeCounts",
 	"account.List": "Lines", "account.Item": "Line", "wire.Promise": "PromiseMiss",
 }
 
@@ -239,7 +239,7 @@ func keyOf(pkg string, e ast.Expr) string {
 }
 
 // alone are embedded structs that stand in the document once; all others are written into the struct that has them.
-var alone = []string{"wire.Said", "wire.LoopParams", "settings.Said", "limits.Given", "wire.Choices"}
+var alone = []string{"wire.Notice", "wire.LoopParams", "settings.Values", "limits.Given", "wire.Choices"}
 
 // fields are the lines of a struct, and what it extends.
 func (r *reference) fields(key string) (lines, extends []string) {

@@ -24,21 +24,21 @@ const (
 	ClassError   = loop.ClassError
 )
 
-// Said is the message of an update for people: one line without markup, and what can be done about it, the safe offer
+// Notice is the message of an update for people: one line without markup, and what can be done about it, the safe offer
 // first. Show nothing of an update without a text.
-type Said struct {
+type Notice struct {
 	Text   string    `json:"text,omitempty"`
 	Class  Class     `json:"class,omitempty"`
 	Notify bool      `json:"notify,omitempty"` // wherever the person looks, not only in the output
 	Offers []Command `json:"offers,omitempty"`
 }
 
-// SaidOf is what a person is told of a loop's event.
-func SaidOf(e loop.Event) Said { return SaidIn(new(Projector).Loop(e)) }
+// NoticeOf is what a person is told of a loop's event.
+func NoticeOf(e loop.Event) Notice { return NoticeIn(new(Projector).Loop(e)) }
 
-func (s Said) said() Said { return s }
+func (s Notice) notice() Notice { return s }
 
-func Info(text string) Said { return Said{Text: text, Class: ClassInfo} }
+func Info(text string) Notice { return Notice{Text: text, Class: ClassInfo} }
 
 // The terminal prints the same texts.
 

@@ -97,7 +97,7 @@ type LoopStatus struct {
 // Summary says in words how a loop stands, and what its user can say to that.
 type Summary struct {
 	Text     string    `json:"text,omitempty"` // how it stands, in one line: "failed at 3/50: ..."
-	Line     string    `json:"line,omitempty"` // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
+	Line     string    `json:"line,omitempty"` // with cost and what it does, for a status line: "3/50 · $1.42 · bash go test"
 	Class    Class     `json:"class"`
 	Question string    `json:"question,omitempty"` // of one that goes on: to be asked before its folder gets another task
 	Offers   []Command `json:"offers,omitempty"`   // the commands about its end, the safe one first

@@ -62,7 +62,7 @@ var otherKinds = map[string]func([]byte) Update{
 // Other is an update of a kind that this version doesn't know.
 type Other struct {
 	SessionUpdate string `json:"sessionUpdate"`
-	Said
+	Notice
 }
 
 func decode[U any](update []byte) Update {
@@ -114,12 +114,12 @@ func StampOf(line []byte) (s Stamp) {
 	return s
 }
 
-// SaidIn is what a person is told with an update; the zero value is nothing.
-func SaidIn(u Update) Said {
-	if u, ok := u.(interface{ said() Said }); ok {
-		return u.said()
+// NoticeIn is what a person is told with an update; the zero value is nothing.
+func NoticeIn(u Update) Notice {
+	if u, ok := u.(interface{ notice() Notice }); ok {
+		return u.notice()
 	}
-	return Said{}
+	return Notice{}
 }
 
 // MethodUpdate is the notification that carries a loop's updates.

@@ -11,12 +11,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
-// saidOfCheck is what a person is told of a check. That it runs is told once.
-func saidOfCheck(e loop.Verify) Said {
+// noticeOfCheck is what a person is told of a check. That it runs is told once.
+func noticeOfCheck(e loop.Verify) Notice {
 	if e.State == verify.Running && e.Output != "" {
-		return Said{}
+		return Notice{}
 	}
-	return Said{VerifyText(e), VerifyClass(e), e.Promised && VerifyClass(e) == ClassWarning, OffersOf(e.Offer)}
+	return Notice{VerifyText(e), VerifyClass(e), e.Promised && VerifyClass(e) == ClassWarning, OffersOf(e.Offer)}
 }
 
 // VerifyText says how far a check has come: "promised, but go test ./... failed

@@ -15,7 +15,7 @@ import (
 )
 
 // Sentence is a text that was written by the loop, in one line.
-func Sentence(text string) string { return strings.Join(strings.Fields(stream.Plain(text)), " ") }
+func Sentence(text string) string { return strings.Join(strings.Fields(stream.Sanitize(text)), " ") }
 
 // Whole is a text in one line that is cut late, at 1000 characters: half a command line or problem is of no use.
 func Whole(text string) string { return stream.Line(text, 1000) }
@@ -36,7 +36,7 @@ func Line(s loop.Status, problem *string, now time.Time) string {
 	if s.Pausing {
 		pausing = pausingText(max(s.Iteration, 1))
 	}
-	return stream.Plain(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), TasksText(TasksOf(s)),
+	return stream.Sanitize(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), TasksText(TasksOf(s)),
 		CostText(s.Cost, s.UnknownCosts), sandboxText(s.Sandbox), aloneText(s), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
 }
 

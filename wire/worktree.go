@@ -47,7 +47,7 @@ func worktreeOf(t *worktree.Tree) *Worktree {
 	if t == nil {
 		return nil
 	}
-	return &Worktree{Branch: stream.Plain(t.Branch), Repository: FileURI(t.Repo), Path: FileURI(t.Path)}
+	return &Worktree{Branch: stream.Sanitize(t.Branch), Repository: FileURI(t.Repo), Path: FileURI(t.Path)}
 }
 
 // TreeIsGone is the row of a loop whose worktree isn't there any more.

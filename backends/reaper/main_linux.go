@@ -144,7 +144,7 @@ func (n *nest) signal(sig syscall.Signal) {
 	}
 	inside := []int(nil)
 	if n.walled && sig != syscall.SIGKILL {
-		inside = behindWalls(n.agent)
+		inside = insideSandboxes(n.agent)
 	}
 	if len(inside) == 0 || sig == syscall.SIGCONT { // a Ctrl-Z stops the walls, too
 		syscall.Kill(-n.agent, sig)
@@ -154,10 +154,10 @@ func (n *nest) signal(sig syscall.Signal) {
 	}
 }
 
-// behindWalls lists the processes of the group of the agent that the walls are around: the
+// insideSandboxes lists the processes of the group of the agent that the walls are around: the
 // end of the walls themselves would be the end of all inside, without a word. None while
 // they are raised.
-func behindWalls(walls int) (pids []int) {
+func insideSandboxes(walls int) (pids []int) {
 	for _, first := range children(walls) {
 		agent := agentAmong(first)
 		for _, p := range Find(first).Descendants() {

@@ -221,7 +221,7 @@ func TestNoCommandPrintsAFoldersNameAsItIs(t *testing.T) {
 		for _, sub := range []string{"", "bad", "left", "no\u202ewhere"} {
 			code, out, errs := u.calls(append(slices.Clone(args), "-C", filepath.Join(dir, sub))...)
 			for _, text := range []string{out, errs} {
-				if stream.Plain(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && stream.IsHidden(r) }) {
+				if stream.Sanitize(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && stream.IsHidden(r) }) {
 					t.Errorf("%q in %q (%d): %q", args, sub, code, text)
 				}
 			}

@@ -33,7 +33,7 @@ below [hats] in the folder's ralph.toml and in your own.`,
 			return fmt.Errorf("there are no hats: describe them below [hats.NAME] in %s, or begin with ralph-lsp init --preset "+
 				"plan-build-review", config.Name)
 		}
-		fmt.Fprint(cmd.OutOrStdout(), stream.Plain(ring.Text()))
+		fmt.Fprint(cmd.OutOrStdout(), stream.Sanitize(ring.Text()))
 		return ringError(cmd, ring)
 	})
 }

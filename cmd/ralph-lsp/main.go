@@ -72,7 +72,7 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return terminal.ExitDone
 	case errors.As(err, &exit):
 		if exit.message != "" {
-			for line := range strings.SplitSeq("ralph-lsp: "+stream.Plain(exit.message), "\n") {
+			for line := range strings.SplitSeq("ralph-lsp: "+stream.Sanitize(exit.message), "\n") {
 				fmt.Fprintln(errs, terminal.Wrapped(line, terminal.LineWidth(errs), 4))
 			}
 		}

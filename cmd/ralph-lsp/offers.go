@@ -55,7 +55,7 @@ func (l *loopFlags) offer(cmd *cobra.Command, r *start.Resolver, cfg setup.Confi
 // choosePermit asks what an agent may do; nil leaves it as it is.
 func choosePermit(cmd *cobra.Command, agent string, permits []start.Permit) (*start.Permit, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s may change files here, and runs no commands but those that its own settings allow. Let it\n", stream.Plain(agent))
+	fmt.Fprintf(&b, "%s may change files here, and runs no commands but those that its own settings allow. Let it\n", stream.Sanitize(agent))
 	for i, p := range permits {
 		fmt.Fprintf(&b, "  %d  %s (%s)\n", i+1, p.Title, p.Flags())
 	}

@@ -34,7 +34,7 @@ The exit code is the agent's.`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 	}
 	addStartFlags(cmd, &options, start.ToTalk)
-	cmd.Flags().StringVar(&options.Said.Plan, "plan", "", "have the agent write the plan into `FILE` of the folder; without "+
+	cmd.Flags().StringVar(&options.Values.Plan, "plan", "", "have the agent write the plan into `FILE` of the folder; without "+
 		"it, PLAN.md or the one of ralph.toml")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		return plan(cmd, dir, options, strings.Join(args, " "))

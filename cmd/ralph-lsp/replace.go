@@ -82,7 +82,7 @@ func prompt(cmd *cobra.Command, question string) (answer string, asked bool) {
 	if !shows || !answers {
 		return "", false
 	}
-	fmt.Fprint(cmd.ErrOrStderr(), fitted(stream.Plain(question), terminal.LineWidth(cmd.ErrOrStderr())))
+	fmt.Fprint(cmd.ErrOrStderr(), fitted(stream.Sanitize(question), terminal.LineWidth(cmd.ErrOrStderr())))
 	line, whole := readLine(cmd.InOrStdin())
 	if !whole {
 		fmt.Fprintln(cmd.ErrOrStderr()) // the question's line is still open

@@ -357,7 +357,7 @@ func (l *loopFlags) tellPreview(cmd *cobra.Command, preview service.Preview, sho
 			}
 		}
 		if showsPrompt {
-			fmt.Fprintln(out, "\n"+stream.Plain(preview.Config.Prompt))
+			fmt.Fprintln(out, "\n"+stream.Sanitize(preview.Config.Prompt))
 		}
 	}
 	if len(preview.Met) > 0 {

@@ -5,7 +5,7 @@ import "strings"
 // A right says who may ask for something. The zero value lets anybody.
 type right struct {
 	user  bool   // only users may
-	loop  bool   // the loop decides, as it may depend on how much is asked for
+	loop  bool   // the loop decides: an agent may tighten a limit, and may not loosen it
 	words string // completes "an agent of this loop can't ..."
 	typed string // the user's command for it, where that isn't plain
 }

@@ -55,7 +55,7 @@ to each other. The payload "-" is read from standard input.`,
 		}
 		refused, err := hats.Emit(outbox, hats.Topic{Name: args[0], For: *target, Payload: payload})
 		if err == nil && refused != "" {
-			err = errors.New(strings.Join(strings.Fields(stream.Plain(refused)), " "))
+			err = errors.New(strings.Join(strings.Fields(stream.Sanitize(refused)), " "))
 		}
 		if err == nil {
 			fmt.Fprintln(cmd.OutOrStdout(), "published; the next hat is told when this run has ended well")

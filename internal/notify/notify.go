@@ -157,7 +157,7 @@ func TitleOf(folder string) string {
 
 // noteOf is what there is to tell of an event: nothing of what the user did just now.
 func (t *Notifier) noteOf(e loop.Event) (n Note, ok bool) {
-	said := wire.SaidOf(e)
+	said := wire.NoticeOf(e)
 	switch e := e.(type) {
 	case loop.IterationStart:
 		t.worked = true

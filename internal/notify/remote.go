@@ -90,7 +90,7 @@ func (a *Remote) once(n Note, loopID, about string) {
 	if err == nil { // else it may be told twice, which is better than not at all
 		f.Close()
 	}
-	n.LoopID, n.Title = loopID, "Ralph loop "+stream.Plain(loopID)
+	n.LoopID, n.Title = loopID, "Ralph loop "+stream.Sanitize(loopID)
 	a.say(n)
 }
 

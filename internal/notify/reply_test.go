@@ -136,7 +136,7 @@ func TestWhatAPhoneIsAsked(t *testing.T) {
 // A question that is open no more ends its command with all that it has started, and no other question's.
 func TestACommandEndsWithItsQuestion(t *testing.T) {
 	for name, over := range map[string]loop.Event{
-		"answered elsewhere": loop.AnswerTo(mayPush, ask.Answer{Kind: ask.Deny}), "needed no more": loop.AnswerTo(mayPush, ask.Answer{Kind: ask.Moot}),
+		"answered elsewhere": loop.AnswerTo(mayPush, ask.Answer{Kind: ask.Deny}), "needed no more": loop.AnswerTo(mayPush, ask.Answer{Kind: ask.Withdrawn}),
 		"the loop ends": endOf(loop.StopPromise),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,37 +17,37 @@ type field interface {
 	// Kind is what a value is: "text", "duration", "true or false".
 	Kind() string
 	// IsIn says whether the setting is said.
-	IsIn(Said) bool
+	IsIn(Values) bool
 	// Text is its value as a flag has it, "" where nothing is said.
-	Text(Said) string
+	Text(Values) string
 
-	set(to *Said, text string) error
-	copy(to *Said, from Said)
+	set(to *Values, text string) error
+	copy(to *Values, from Values)
 }
 
 // fieldOf is the field of a setting of one type, of which the zero value says nothing.
 type fieldOf[T comparable] struct {
 	kind  string
-	at    func(*Said) *T
+	at    func(*Values) *T
 	parse func(string) (T, error)
 	text  func(T) string
 }
 
 func (f fieldOf[T]) Kind() string { return f.kind }
 
-func (f fieldOf[T]) IsIn(said Said) bool {
+func (f fieldOf[T]) IsIn(said Values) bool {
 	var none T
 	return *f.at(&said) != none
 }
 
-func (f fieldOf[T]) Text(said Said) string {
+func (f fieldOf[T]) Text(said Values) string {
 	if !f.IsIn(said) {
 		return ""
 	}
 	return f.text(*f.at(&said))
 }
 
-func (f fieldOf[T]) set(to *Said, text string) error {
+func (f fieldOf[T]) set(to *Values, text string) error {
 	v, err := f.parse(text)
 	if err == nil {
 		*f.at(to) = v
@@ -55,15 +55,15 @@ func (f fieldOf[T]) set(to *Said, text string) error {
 	return err
 }
 
-func (f fieldOf[T]) copy(to *Said, from Said) { *f.at(to) = *f.at(&from) }
+func (f fieldOf[T]) copy(to *Values, from Values) { *f.at(to) = *f.at(&from) }
 
 // word is the field of a text.
-func word(at func(*Said) *string) field {
+func word(at func(*Values) *string) field {
 	return fieldOf[string]{kindText, at, func(text string) (string, error) { return text, nil }, func(text string) string { return text }}
 }
 
 // yesNo is the field of a switch.
-func yesNo(at func(*Said) **bool) field {
+func yesNo(at func(*Values) **bool) field {
 	return fieldOf[*bool]{kindSwitch, at, func(text string) (*bool, error) {
 		v, err := strconv.ParseBool(text)
 		if err != nil {
@@ -74,7 +74,7 @@ func yesNo(at func(*Said) **bool) field {
 }
 
 // span is the field of a length of time.
-func span(at func(*Said) **limits.Duration) field {
+func span(at func(*Values) **limits.Duration) field {
 	return fieldOf[*limits.Duration]{string(limits.Span), at, func(text string) (*limits.Duration, error) {
 		d, err := limits.ParseDuration(text)
 		return &d, err
@@ -84,15 +84,15 @@ func span(at func(*Said) **limits.Duration) field {
 // limitField is the field of a limit.
 type limitField struct{ limits.Limit }
 
-func (f limitField) Kind() string             { return string(f.Unit) }
-func (f limitField) IsIn(said Said) bool      { return f.Limit.IsIn(said.Given) }
-func (f limitField) copy(to *Said, from Said) { f.Copy(&to.Given, from.Given) }
+func (f limitField) Kind() string                 { return string(f.Unit) }
+func (f limitField) IsIn(said Values) bool        { return f.Limit.IsIn(said.Given) }
+func (f limitField) copy(to *Values, from Values) { f.Copy(&to.Given, from.Given) }
 
-func (f limitField) Text(said Said) string {
+func (f limitField) Text(said Values) string {
 	if !f.IsIn(said) {
 		return ""
 	}
 	return f.Limit.Text(said.Over(limits.Limits{}))
 }
 
-func (f limitField) set(to *Said, text string) error { return f.Set(&to.Given, text) }
+func (f limitField) set(to *Values, text string) error { return f.Set(&to.Given, text) }

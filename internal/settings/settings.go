@@ -17,9 +17,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// Said are the settings that a start, an editor, a file or a loop that goes on gives. An empty one is left to the next
+// Values are the settings that a start, an editor, a file or a loop that goes on gives. An empty one is left to the next
 // source. Its JSON is that of a start's argument.
-type Said struct {
+type Values struct {
 	limits.Given
 	Plan        string           `json:"plan,omitempty"`         // a file of tasks, from the folder on
 	Task        string           `json:"task,omitempty"`         // one of the plan's, by its text or number
@@ -62,7 +62,7 @@ type Setting struct {
 	Zero    string   // what 0 means
 	Yields  Yield    // when a folder's file may not have it
 	Editor  []string // what an editor's settings may say for all starts; nil: nothing
-	Kept    Kept     // when the loop goes on
+	Stored  Stored   // when the loop goes on
 	NoFleet string   // why a loop of a fleet can't have it; "": it can
 	Seldom  bool     // the first help doesn't show its flags
 	Bounds  bool     // it bounds the loop: it can be changed while that runs, and an editor may say it as it likes
@@ -78,9 +78,9 @@ const (
 	AboutShown = "How it is shown"
 )
 
-// Kept says whether a loop that goes on in another process still has a setting: by a key of its
+// Stored says whether a loop that goes on in another process still has a setting: by a key of its
 // state file, which anybody may have written.
-type Kept struct {
+type Stored struct {
 	Key   string // "": it isn't kept
 	Not   string // why not
 	Doc   string // of the key
@@ -115,8 +115,8 @@ var table = []Setting{
 		Doc: "A file of tasks that the loop works through, one each iteration, until none is open: Markdown with `- [ ]` " +
 			"lines, or a `prd.json`. Its path is one in the folder.",
 		Group: AboutAgent, Yields: Demands,
-		Kept:  Kept{Key: "plan", Doc: "The file of tasks that the loop works through."},
-		field: word(func(s *Said) *string { return &s.Plan }),
+		Stored: Stored{Key: "plan", Doc: "The file of tasks that the loop works through."},
+		field:  word(func(s *Values) *string { return &s.Plan }),
 	}, {
 		Key: "task", Wire: "task", Label: "Task", Samples: []string{"1"}, Seldom: true,
 		Flags: []Flag{{Name: "task", Usage: "do only this `TASK` of the plan, by its text or its number, with those below it; " +
@@ -124,16 +124,16 @@ var table = []Setting{
 		Doc: "The task of the plan that the loop does, by its text or its number, with those below it. What comes before " +
 			"that isn't waited for.",
 		Group: AboutAgent, Yields: Always, NoFleet: "a loop of a fleet does the whole plan",
-		Kept:  Kept{Key: "task", With: "plan", Doc: "The task of the plan that the loop does; without it, all of them."},
-		field: word(func(s *Said) *string { return &s.Task }),
+		Stored: Stored{Key: "task", With: "plan", Doc: "The task of the plan that the loop does; without it, all of them."},
+		field:  word(func(s *Values) *string { return &s.Task }),
 	}, {
 		Key: "workers", Wire: "workers", Label: "Workers", Default: "1", Seldom: true,
 		Flags: []Flag{{Name: "workers", Usage: "do up to so many tasks of a plan side by side, each in a checkout of its own; 1 to 8"}},
 		Doc: "How many tasks of a plan that don't wait for each other are done side by side, 1 to 8: each by an agent of its " +
 			"own, in a checkout of its own.",
 		Group: AboutAgent, Yields: Always,
-		Kept:  Kept{Key: "workers", With: "plan", Doc: "How many tasks of the plan are done side by side."},
-		field: fieldOf[int]{string(limits.Count), func(s *Said) *int { return &s.Workers }, limits.ParseFew, strconv.Itoa},
+		Stored: Stored{Key: "workers", With: "plan", Doc: "How many tasks of the plan are done side by side."},
+		field:  fieldOf[int]{string(limits.Count), func(s *Values) *int { return &s.Workers }, limits.ParseFew, strconv.Itoa},
 	}, {
 		Key: "live", Wire: "live", Values: []string{Auto, On, Off}, Default: Auto,
 		Flags: []Flag{
@@ -143,38 +143,38 @@ var table = []Setting{
 		Doc: "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an " +
 			"editor or at a terminal.",
 		Yields: Never, NoFleet: "workers tell an agent with its next run", Seldom: true,
-		Group: AboutAgent, Kept: Kept{Not: "it is about who looks at the loop now"},
-		field: word(func(s *Said) *string { return &s.Live }),
+		Group: AboutAgent, Stored: Stored{Not: "it is about who looks at the loop now"},
+		field: word(func(s *Values) *string { return &s.Live }),
 	}, {
 		Key: "permissions", Wire: "permissions", Values: []string{PermissionsAgent, PermissionsAsk}, Default: PermissionsAgent,
 		Flags: []Flag{{Name: "permissions", Usage: "its settings decide, or you each time; only pi and claude can ask"}},
 		Doc: "Who says what pi and claude may do. `agent`: their own settings, and nobody is asked. `ask`: you, in the " +
 			"editor or the terminal, before a tool runs that these don't allow.",
 		Yields: ToStricter, Editor: []string{PermissionsAsk}, // so it only asks for more
-		Kept:  Kept{Key: "permissions", Doc: "`ask` has the agents ask you for what they may do."},
-		field: word(func(s *Said) *string { return &s.Permissions }),
+		Stored: Stored{Key: "permissions", Doc: "`ask` has the agents ask you for what they may do."},
+		field:  word(func(s *Values) *string { return &s.Permissions }),
 	}, {
 		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit", Seldom: true,
 		Flags: []Flag{{Name: "ask-timeout", Usage: "deny a question that has no answer after this `TIME`; 0 is never. Without " +
 			"it, an unwatched loop ends after 30m"}},
 		Doc: "How long an agent waits for your answer; then it is denied. Without this key, a loop that nobody looks at (no " +
 			"terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
-		Yields: Never, Kept: Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer " +
+		Yields: Never, Stored: Stored{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer " +
 			"before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
-		field: span(func(s *Said) **limits.Duration { return &s.AskTimeout }),
+		field: span(func(s *Values) **limits.Duration { return &s.AskTimeout }),
 	}, {
 		Key: "completion.instruct", Wire: "instruct", Default: "true", Seldom: true,
 		Flags: []Flag{{"no-instruct", "don't tell the agent about the loop and its promise", "false"}},
 		Doc:   "Whether each run is told its iteration, the limit and how to finish.",
-		Group: AboutAgent, Yields: Never, Kept: Kept{Key: "quiet", Means: "false", Doc: "`true` keeps the loop's rules from the agent."},
-		field: yesNo(func(s *Said) **bool { return &s.Instruct }),
+		Group: AboutAgent, Yields: Never, Stored: Stored{Key: "quiet", Means: "false", Doc: "`true` keeps the loop's rules from the agent."},
+		field: yesNo(func(s *Values) **bool { return &s.Instruct }),
 	}, {
 		Key: "notes", Wire: "notes", Label: "Notes", Samples: []string{"notes.md"}, Seldom: true,
 		Flags: []Flag{{Name: "notes", Usage: "let runs leave word for later ones in `FILE`, by ralph-lsp note; it is in the folder"}},
 		Doc:   "A file in the folder in which runs leave word for later ones, by `ralph-lsp note`. Each run is told its newest lines.",
 		Group: AboutAgent, Yields: Always, NoFleet: "a worker's checkout keeps no notes",
-		Kept:  Kept{Key: "notes", Doc: "The file in which runs leave word for later ones."},
-		field: word(func(s *Said) *string { return &s.Notes }),
+		Stored: Stored{Key: "notes", Doc: "The file in which runs leave word for later ones."},
+		field:  word(func(s *Values) *string { return &s.Notes }),
 	}, {
 		Key: "sandbox.mode", Wire: "sandbox", Values: []string{Off, SandboxWorkspace}, Default: Off,
 		Flags: []Flag{{Name: "sandbox", Usage: "walls, so that it writes only the folder; workspace lets it write the folder " +
@@ -182,9 +182,9 @@ var table = []Setting{
 		Doc: "What the agents of a loop may write. `workspace`: the folder and a temporary folder; of your home they see " +
 			"what programs need. `off`: whatever you may.",
 		Yields: ToStricter,
-		Kept: Kept{Key: "sandbox", Doc: "The walls around the agents; a loop that is continued has them again. `ralph-lsp " +
+		Stored: Stored{Key: "sandbox", Doc: "The walls around the agents; a loop that is continued has them again. `ralph-lsp " +
 			"resume --sandbox off` takes them away."},
-		field: word(func(s *Said) *string { return &s.Sandbox }),
+		field: word(func(s *Values) *string { return &s.Sandbox }),
 	}, {
 		Key: "loop.on_close", Wire: "onClose", Label: "On close", Values: []string{OnCloseKeep, OnCloseEnd}, Default: OnCloseEnd,
 		Flags: []Flag{{Name: "on-close", Usage: "what becomes of the loop without its window; end: it ends and can be " +
@@ -192,8 +192,8 @@ var table = []Setting{
 		Doc: "What becomes of a loop when its editor or terminal is closed. `end`: it is interrupted, and can be resumed. " +
 			"`keep`: it goes on alone, with the limits that it has.",
 		Yields: Users, Editor: []string{OnCloseKeep, OnCloseEnd}, NoFleet: "a loop of a fleet belongs to no window", Seldom: true,
-		Group: AboutShown, Kept: Kept{Not: "it is about the window that the loop has now"},
-		field: word(func(s *Said) *string { return &s.OnClose }),
+		Group: AboutShown, Stored: Stored{Not: "it is about the window that the loop has now"},
+		field: word(func(s *Values) *string { return &s.OnClose }),
 	},
 }
 
@@ -205,8 +205,8 @@ var promise = Setting{
 	Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. " +
 		"The bare word `LOOP_COMPLETE` in its last line always does.",
 	Group: AboutEnd, Yields: Never,
-	Kept: Kept{Key: "completion_promise"},
-	field: fieldOf[*string]{kindText, func(s *Said) **string { return &s.Promise },
+	Stored: Stored{Key: "completion_promise"},
+	field: fieldOf[*string]{kindText, func(s *Values) **string { return &s.Promise },
 		func(text string) (*string, error) { return &text, nil }, func(text *string) string { return *text }},
 }
 
@@ -217,7 +217,7 @@ var all = func() []Setting {
 		rows = append(rows, Setting{
 			Key: "limits." + l.Key, Wire: l.Wire, Flags: []Flag{{Name: l.Flag, Usage: l.Usage}}, Group: AboutLimit, Seldom: l.Seldom,
 			Default: l.Default, Samples: l.Samples, Doc: l.Doc, Zero: l.Zero, Yields: ToStricter, Bounds: true,
-			Kept: Kept{Key: l.Key}, field: limitField{l},
+			Stored: Stored{Key: l.Key}, field: limitField{l},
 		})
 	}
 	return append(rows, promise)
@@ -236,9 +236,9 @@ func ByWire(key string) (Setting, bool) {
 	return find(func(s Setting) bool { return s.Wire == key })
 }
 
-// ByKept returns the setting that the state file knows by a key.
-func ByKept(key string) (Setting, bool) {
-	return find(func(s Setting) bool { return s.Kept.Key == key && key != "" })
+// ByStored returns the setting that the state file knows by a key.
+func ByStored(key string) (Setting, bool) {
+	return find(func(s Setting) bool { return s.Stored.Key == key && key != "" })
 }
 
 func find(is func(Setting) bool) (Setting, bool) {
@@ -249,7 +249,7 @@ func find(is func(Setting) bool) (Setting, bool) {
 }
 
 // Set reads a value as a flag has it. Errors complete "NAME ..." and are a *limits.ValueError.
-func (s Setting) Set(to *Said, text string) error {
+func (s Setting) Set(to *Values, text string) error {
 	if s.Values != nil && !slices.Contains(s.Values, text) {
 		return noneOf(text, s.Values)
 	}
@@ -293,7 +293,7 @@ func noneOf(text string, known []string) error {
 }
 
 // IsOwn says whether something is said that isn't what counts anyway.
-func (s Setting) IsOwn(said Said) bool {
+func (s Setting) IsOwn(said Values) bool {
 	text := s.Text(said)
 	return s.IsIn(said) && text != s.Default && !(s.Zero != "" && strings.Trim(text, "0s") == "")
 }
@@ -301,9 +301,9 @@ func (s Setting) IsOwn(said Said) bool {
 // Tightening is what of a state file counts over what its user's files say, as anybody may have
 // written it: what they say nothing of, and of all that can be strict only what is stricter. What
 // bounds the loop isn't in it.
-func (s Said) Tightening(users Said) (out Said) {
+func (s Values) Tightening(users Values) (out Values) {
 	for _, setting := range all {
-		if setting.isKept(s) && (setting.Yields != ToStricter || setting.IsLooser(users, s)) {
+		if setting.isStored(s) && (setting.Yields != ToStricter || setting.IsLooser(users, s)) {
 			setting.copy(&out, s)
 		}
 	}
@@ -311,7 +311,7 @@ func (s Said) Tightening(users Said) (out Said) {
 }
 
 // Flags are what is said as a command line has it, the value behind a blank or a "=".
-func (s Said) Flags(between string) (flags []string) {
+func (s Values) Flags(between string) (flags []string) {
 	for _, setting := range all {
 		for _, flag := range setting.Flags {
 			switch text := setting.Text(s); {
@@ -325,47 +325,47 @@ func (s Said) Flags(between string) (flags []string) {
 	return flags
 }
 
-// Kept is what of a loop stands in its state file, but for what bounds it.
-func (s Said) Kept() (out Said) {
+// Stored is what of a loop stands in its state file, but for what bounds it.
+func (s Values) Stored() (out Values) {
 	for _, setting := range all {
-		if setting.isKept(s) {
+		if setting.isStored(s) {
 			setting.copy(&out, s)
 		}
 	}
 	return out
 }
 
-func (s Setting) isKept(said Said) bool {
-	return s.Kept.Key != "" && !s.Bounds && s.IsOwn(said) && (s.Kept.Means == "" || s.Kept.Means == s.Text(said)) && s.IsAbout(said)
+func (s Setting) isStored(said Values) bool {
+	return s.Stored.Key != "" && !s.Bounds && s.IsOwn(said) && (s.Stored.Means == "" || s.Stored.Means == s.Text(said)) && s.IsAbout(said)
 }
 
 // IsAbout says whether the setting is about anything: what it needs besides is said as well.
-func (s Setting) IsAbout(said Said) bool {
-	with, hasWith := ByKey(s.Kept.With)
+func (s Setting) IsAbout(said Values) bool {
+	with, hasWith := ByKey(s.Stored.With)
 	return !hasWith || with.IsOwn(said)
 }
 
 // IsLooser says whether the setting is looser in one than in another, where it can be strict. What isn't said is as built in.
-func (s Setting) IsLooser(said, than Said) bool {
+func (s Setting) IsLooser(said, than Values) bool {
 	if f, ok := s.field.(limitField); ok {
 		return f.Limit.IsLooser(said.Over(limits.Default()), than.Over(limits.Default()))
 	}
-	at := func(said Said) int { return slices.Index(s.Values, cmp.Or(s.Text(said), s.Default)) }
+	at := func(said Values) int { return slices.Index(s.Values, cmp.Or(s.Text(said), s.Default)) }
 	return at(said) < at(than)
 }
 
 // wrong says what is wrong with a setting, by its name on the wire.
 func (s Setting) wrong(err error) error { return &limits.Error{Wire: s.Wire, Name: s.Wire, Err: err} }
 
-func (s Setting) check(said Said) error {
+func (s Setting) check(said Values) error {
 	if f, ok := s.field.(limitField); ok {
 		return f.Check(said.Over(limits.Limits{}))
 	}
-	return s.Set(new(Said), s.Text(said))
+	return s.Set(new(Values), s.Text(said))
 }
 
 // Check says what is wrong with what is said. Errors are of type *limits.Error.
-func (s Said) Check() error {
+func (s Values) Check() error {
 	for _, setting := range all {
 		if !setting.IsIn(s) {
 			continue
@@ -378,7 +378,7 @@ func (s Said) Check() error {
 }
 
 // CheckEditor is Check for what an editor says of all its starts.
-func (s Said) CheckEditor() error {
+func (s Values) CheckEditor() error {
 	for _, setting := range all {
 		switch text := setting.Text(s); {
 		case setting.Bounds:
@@ -395,7 +395,7 @@ func (s Said) CheckEditor() error {
 }
 
 // Or is what is said, and for the rest what another one says.
-func (s Said) Or(other Said) Said {
+func (s Values) Or(other Values) Values {
 	for _, setting := range all {
 		if !setting.IsIn(s) {
 			setting.copy(&s, other)

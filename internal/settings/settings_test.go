@@ -19,19 +19,19 @@ func TestTheTableHasEachSetting(t *testing.T) {
 				t.Errorf("%s lacks a name or a text: %+v", s.Key, s)
 			}
 		}
-		if (s.Kept.Key == "") == (s.Kept.Not == "") || !s.Bounds && (s.Kept.Key == "") != (s.Kept.Doc == "") {
-			t.Errorf("%s doesn't say whether a loop that goes on has it: %+v", s.Key, s.Kept)
+		if (s.Stored.Key == "") == (s.Stored.Not == "") || !s.Bounds && (s.Stored.Key == "") != (s.Stored.Doc == "") {
+			t.Errorf("%s doesn't say whether a loop that goes on has it: %+v", s.Key, s.Stored)
 		}
 		if s.Yields == ToStricter && !s.Bounds && s.Default != s.Values[0] {
 			t.Errorf("%s is stricter by default than it can be said to be", s.Key)
 		}
-		if with, ok := ByKey(s.Kept.With); (s.Kept.With != "") != ok || ok && with.Kept.Key == "" {
-			t.Errorf("%s goes with %q, which isn't kept", s.Key, s.Kept.With)
+		if with, ok := ByKey(s.Stored.With); (s.Stored.With != "") != ok || ok && with.Stored.Key == "" {
+			t.Errorf("%s goes with %q, which isn't kept", s.Key, s.Stored.With)
 		}
-		if twin, _ := ByKept(s.Kept.Key); twin.Key != s.Key && s.Kept.Key != "" {
+		if twin, _ := ByStored(s.Stored.Key); twin.Key != s.Key && s.Stored.Key != "" {
 			t.Errorf("%s and %s are kept by the same key", s.Key, twin.Key)
 		}
-		var said Said
+		var said Values
 		for _, value := range append(append([]string{}, s.Values...), s.Samples...) {
 			if err := s.Set(&said, value); err != nil || s.Text(said) != value && !s.Bounds {
 				t.Errorf("%s: %s is %s, %v", s.Key, value, s.Text(said), err)
@@ -49,7 +49,7 @@ func TestTheTableHasEachSetting(t *testing.T) {
 		}
 		seen[s.Wire] = true
 	}
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[Said]()) {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Values]()) {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !field.Anonymous && !seen[name] {
 			t.Errorf("%s has no row", field.Name)
 		}
@@ -57,8 +57,8 @@ func TestTheTableHasEachSetting(t *testing.T) {
 }
 
 func TestTheFirstOneSaidCounts(t *testing.T) {
-	start := Said{Live: On, AskTimeout: new(limits.Duration(time.Minute))}
-	got := start.Or(Said{Live: Off, Sandbox: Off, AskTimeout: new(limits.Duration(0))}).Or(Said{Sandbox: SandboxWorkspace, Instruct: new(true)})
+	start := Values{Live: On, AskTimeout: new(limits.Duration(time.Minute))}
+	got := start.Or(Values{Live: Off, Sandbox: Off, AskTimeout: new(limits.Duration(0))}).Or(Values{Sandbox: SandboxWorkspace, Instruct: new(true)})
 	if got.Live != On || got.Sandbox != Off || *got.AskTimeout != limits.Duration(time.Minute) || !*got.Instruct || got.Permissions != "" {
 		t.Errorf("%+v", got)
 	}
@@ -67,36 +67,36 @@ func TestTheFirstOneSaidCounts(t *testing.T) {
 // A state file may have been written by anybody: it can ask for more, and not for less.
 func TestAStateFileOnlyTightens(t *testing.T) {
 	minute := new(limits.Duration(time.Minute))
-	for _, tt := range []struct{ file, users, want Said }{
-		{Said{Sandbox: SandboxWorkspace}, Said{}, Said{Sandbox: SandboxWorkspace}},
-		{Said{Sandbox: SandboxWorkspace}, Said{Sandbox: Off}, Said{Sandbox: SandboxWorkspace}},
-		{Said{Sandbox: SandboxWorkspace}, Said{Sandbox: SandboxWorkspace}, Said{}},
-		{Said{Sandbox: Off, Permissions: PermissionsAgent}, Said{Sandbox: SandboxWorkspace, Permissions: PermissionsAsk}, Said{}},
-		{Said{AskTimeout: minute}, Said{}, Said{}},
-		{Said{Permissions: PermissionsAsk, AskTimeout: minute}, Said{Permissions: PermissionsAsk}, Said{AskTimeout: minute}},
-		{Said{Permissions: PermissionsAsk, AskTimeout: new(limits.Duration(0))}, Said{}, Said{Permissions: PermissionsAsk}},
-		{Said{Instruct: new(true), Live: On, OnClose: OnCloseKeep}, Said{Instruct: new(false)}, Said{}},
-		{Said{Instruct: new(false)}, Said{Instruct: new(true)}, Said{Instruct: new(false)}},
+	for _, tt := range []struct{ file, users, want Values }{
+		{Values{Sandbox: SandboxWorkspace}, Values{}, Values{Sandbox: SandboxWorkspace}},
+		{Values{Sandbox: SandboxWorkspace}, Values{Sandbox: Off}, Values{Sandbox: SandboxWorkspace}},
+		{Values{Sandbox: SandboxWorkspace}, Values{Sandbox: SandboxWorkspace}, Values{}},
+		{Values{Sandbox: Off, Permissions: PermissionsAgent}, Values{Sandbox: SandboxWorkspace, Permissions: PermissionsAsk}, Values{}},
+		{Values{AskTimeout: minute}, Values{}, Values{}},
+		{Values{Permissions: PermissionsAsk, AskTimeout: minute}, Values{Permissions: PermissionsAsk}, Values{AskTimeout: minute}},
+		{Values{Permissions: PermissionsAsk, AskTimeout: new(limits.Duration(0))}, Values{}, Values{Permissions: PermissionsAsk}},
+		{Values{Instruct: new(true), Live: On, OnClose: OnCloseKeep}, Values{Instruct: new(false)}, Values{}},
+		{Values{Instruct: new(false)}, Values{Instruct: new(true)}, Values{Instruct: new(false)}},
 	} {
 		if got := tt.file.Tightening(tt.users); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%+v over %+v: %+v", tt.file, tt.users, got)
 		}
 	}
-	all := Said{Live: On, Permissions: PermissionsAsk, AskTimeout: minute, Sandbox: SandboxWorkspace, OnClose: OnCloseKeep, Instruct: new(false)}
-	if got, want := all.Kept(), (Said{Permissions: PermissionsAsk, AskTimeout: minute, Sandbox: SandboxWorkspace, Instruct: all.Instruct}); !reflect.DeepEqual(got, want) {
+	all := Values{Live: On, Permissions: PermissionsAsk, AskTimeout: minute, Sandbox: SandboxWorkspace, OnClose: OnCloseKeep, Instruct: new(false)}
+	if got, want := all.Stored(), (Values{Permissions: PermissionsAsk, AskTimeout: minute, Sandbox: SandboxWorkspace, Instruct: all.Instruct}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v is kept", got)
 	}
 }
 
 func TestWhatIsSaidHasItsFlags(t *testing.T) {
-	said := Said{Live: Off, Sandbox: SandboxWorkspace, AskTimeout: new(limits.Duration(time.Minute)), Instruct: new(true)}
+	said := Values{Live: Off, Sandbox: SandboxWorkspace, AskTimeout: new(limits.Duration(time.Minute)), Instruct: new(true)}
 	if got := strings.Join(said.Flags(" "), " "); got != "--no-live --ask-timeout 1m --sandbox workspace" {
 		t.Error(got)
 	}
 }
 
 func TestWhatCanNotBeIsRefusedByItsName(t *testing.T) {
-	for want, said := range map[string]Said{
+	for want, said := range map[string]Values{
 		"": {Live: Auto, Permissions: PermissionsAgent, AskTimeout: new(limits.Duration(0))},
 		`sandbox is "none"; write one of off, workspace`:                             {Sandbox: "none"},
 		`live is "yes"; write one of auto, on, off`:                                  {Live: "yes"},
@@ -107,7 +107,7 @@ func TestWhatCanNotBeIsRefusedByItsName(t *testing.T) {
 			t.Errorf("%+v: %v", said, err)
 		}
 	}
-	for want, said := range map[string]Said{
+	for want, said := range map[string]Values{
 		"": {Permissions: PermissionsAsk, Given: limits.Given{MaxIterations: new(0), Promise: new("DONE")}},
 		"maxConsecutiveFailures is -1; write a whole number, 0 or more": {Given: limits.Given{MaxFailures: new(-1)}},
 		`permissions is "agent"; write one of ask`:                      {Permissions: PermissionsAgent},
@@ -140,19 +140,19 @@ func TestARowSaysWhatItTakes(t *testing.T) {
 
 // What isn't said is as built in.
 func TestALooserSetting(t *testing.T) {
-	given := func(n int) Said { return Said{Given: limits.Given{MaxIterations: &n}} }
+	given := func(n int) Values { return Values{Given: limits.Given{MaxIterations: &n}} }
 	for _, tt := range []struct {
 		key  string
-		a, b Said
+		a, b Values
 		want bool
 	}{
-		{"sandbox.mode", Said{}, Said{Sandbox: SandboxWorkspace}, true},
-		{"sandbox.mode", Said{Sandbox: SandboxWorkspace}, Said{}, false},
-		{"sandbox.mode", Said{Sandbox: Off}, Said{}, false},
-		{"limits.max_iterations", given(51), Said{}, true},
-		{"limits.max_iterations", Said{}, given(49), true},
+		{"sandbox.mode", Values{}, Values{Sandbox: SandboxWorkspace}, true},
+		{"sandbox.mode", Values{Sandbox: SandboxWorkspace}, Values{}, false},
+		{"sandbox.mode", Values{Sandbox: Off}, Values{}, false},
+		{"limits.max_iterations", given(51), Values{}, true},
+		{"limits.max_iterations", Values{}, given(49), true},
 		{"limits.max_iterations", given(0), given(99), true},
-		{"limits.max_iterations", given(50), Said{}, false},
+		{"limits.max_iterations", given(50), Values{}, false},
 	} {
 		if s, _ := ByKey(tt.key); s.IsLooser(tt.a, tt.b) != tt.want {
 			t.Errorf("%s: %+v and %+v", tt.key, tt.a, tt.b)

@@ -222,7 +222,7 @@ func (r mdRun) inlineNode(n ast.Node, code string) []piece {
 func (r mdRun) textNode(n *ast.Text, code string) []piece {
 	value := string(n.Value(r.src))
 	if !n.IsRaw() && n.Parent().Kind() != ast.KindCodeSpan {
-		value = stream.Plain(html.UnescapeString(string(util.UnescapePunctuations([]byte(value)))))
+		value = stream.Sanitize(html.UnescapeString(string(util.UnescapePunctuations([]byte(value)))))
 	}
 	pieces := []piece{{strings.ReplaceAll(value, "\n", " "), code}}
 	switch {

@@ -17,14 +17,14 @@ import (
 // Output stands in front of stdout and stderr, as a fence and as a memory.
 //
 // Whoever wrote what is printed, and whichever command prints it, nothing passes that isn't
-// plain (stream.Plain) but the codes of our own, and those only to a terminal. Who prints a text
+// plain (stream.Sanitize) but the codes of our own, and those only to a terminal. Who prints a text
 // of somebody else's makes it plain as well: it must have none of our codes.
 //
 // Once a write fails, as it does when the program behind a pipe has ended or a disk is full, it
 // takes nothing more, and says so: commands print without looking, and none may lose what it
 // printed and count as done. A loop is to be ended in order, not killed by a signal in mid-run.
 type Output struct {
-	stream.PlainWriter
+	stream.SanitizeWriter
 	codes bool
 	ascii bool // the locale isn't UTF-8: our marks are ASCII
 	open  bool // bytes for a program pass as they are
@@ -63,7 +63,7 @@ func (o *Output) Write(p []byte) (n int, err error) {
 	if o.open {
 		n, err = o.To.Write(p)
 	} else {
-		n, err = o.PlainWriter.Write(p)
+		n, err = o.SanitizeWriter.Write(p)
 	}
 	if err != nil {
 		o.fail(err)
@@ -100,7 +100,7 @@ func (o *Output) passes(s string) string {
 // plain is s without what isn't plain, nor a code of ours.
 func (o *Output) plain(s string) string {
 	if !o.codes {
-		return stream.Plain(s)
+		return stream.Sanitize(s)
 	}
 	var out strings.Builder
 	begin := 0 // of what isn't written yet
@@ -110,12 +110,12 @@ func (o *Output) plain(s string) string {
 			at++
 			continue
 		}
-		out.WriteString(stream.Plain(s[begin:at]))
+		out.WriteString(stream.Sanitize(s[begin:at]))
 		out.WriteString(code)
 		at += len(code)
 		begin = at
 	}
-	out.WriteString(stream.Plain(s[begin:]))
+	out.WriteString(stream.Sanitize(s[begin:]))
 	return out.String()
 }
 
@@ -192,7 +192,7 @@ func Unwrapped(from any) any {
 	switch w := from.(type) {
 	case *Output:
 		return w.To
-	case *stream.PlainWriter:
+	case *stream.SanitizeWriter:
 		return w.To
 	}
 	return from

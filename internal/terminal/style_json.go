@@ -62,7 +62,7 @@ func (w *JSONLines) Write(u any, at wire.Stamp) error {
 // EscapeHidden writes the characters of a line of JSON that nobody sees, and
 // those that a terminal obeys, as \uXXXX. Whoever parses it reads the same.
 func EscapeHidden(line []byte) []byte {
-	if stream.IsPlainASCII(line) {
+	if stream.IsPrintableASCII(line) {
 		return line
 	}
 	out := make([]byte, 0, len(line))

@@ -77,7 +77,7 @@ func (s *told) Show(it journal.Item, isLive bool) {
 		by := speaker{message: u.MessageID, parent: u.ParentToolCallID}
 		s.begins(by)
 		if by.thinking = u.SessionUpdate == wire.KindThoughtChunk; s.cfg.thinking || !by.thinking {
-			s.say(stream.Plain(u.Content.Text), by)
+			s.say(stream.Sanitize(u.Content.Text), by)
 		}
 	case wire.Discard:
 		s.speak.Drop(u.ParentToolCallID)
@@ -174,7 +174,7 @@ func (s *told) asked(how Config, q wire.Question) {
 
 // retell shows what a loop tells, in its words.
 func (s *told) retell(u wire.Update) {
-	said, output, isHere := wire.SaidIn(u), "", s.cfg.Here != ""
+	said, output, isHere := wire.NoticeIn(u), "", s.cfg.Here != ""
 	m := mark{"", codeOf(said.Class)}
 	switch u := u.(type) {
 	case wire.SessionUpdate:
@@ -189,7 +189,7 @@ func (s *told) retell(u wire.Update) {
 		m = s.marks.nearMiss
 	case wire.Verify:
 		output = u.Output
-	case wire.Guidance:
+	case wire.SteeringMessage:
 		m.code = sgrCyan
 	case wire.Answered:
 		m.code = sgrYellow

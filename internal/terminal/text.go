@@ -78,14 +78,14 @@ func LineWidth(out io.Writer) int {
 
 // Line is agent text as one line that is safe to print.
 func Line(s string) string {
-	return strings.Join(strings.Fields(stream.Plain(s)), " ")
+	return strings.Join(strings.Fields(stream.Sanitize(s)), " ")
 }
 
 // LinesOf are the lines of an agent's text, safe to print, without blank ones around it.
 func LinesOf(s string) []string {
 	var lines []string
 	last := 0
-	for line := range strings.Lines(stream.Plain(s)) {
+	for line := range strings.Lines(stream.Sanitize(s)) {
 		if line = strings.TrimRight(line, " \t\r\n"); line == "" && last == 0 {
 			continue
 		}

@@ -21,11 +21,11 @@ const (
 
 // The kinds of answers.
 const (
-	Deny    = "deny"  // no; Text is for the agent
-	Once    = "once"  // yes, this time
-	ForLoop = "loop"  // yes, and all of the question's Rule for as long as the loop lasts
-	Value   = "value" // Text is what it asked for
-	Moot    = "moot"  // of what is told alone: nobody has to answer any more
+	Deny      = "deny"  // no; Text is for the agent
+	Once      = "once"  // yes, this time
+	ForLoop   = "loop"  // yes, and all of the question's Rule for as long as the loop lasts
+	Value     = "value" // Text is what it asked for
+	Withdrawn = "moot"  // of what is told alone: nobody has to answer any more
 )
 
 // ByTimeout is who answers when nobody does in time.

@@ -208,7 +208,7 @@ const maxExact = 120
 // can't be read as it is.
 func exactRule(input json.RawMessage) string {
 	command, ok := commandLine(input)
-	if !ok || strings.TrimSpace(command) == "" || stream.Plain(command) != command || strings.ContainsAny(command, "$`*?[{~") {
+	if !ok || strings.TrimSpace(command) == "" || stream.Sanitize(command) != command || strings.ContainsAny(command, "$`*?[{~") {
 		return ""
 	}
 	if ruling.MatchString(command) || ruling.MatchString(withoutQuotes.Replace(command)) {

@@ -41,7 +41,7 @@ func (r Reader) Question(q stream.Question) Question {
 	}
 	it.Tool = stream.Line(it.Tool, maxTitle)
 	it.Title = cmp.Or(stream.Line(it.Title, maxTitle), "the agent asks")
-	it.Detail = cutTo(stream.Plain(strings.TrimRight(it.Detail, "\n")), MaxDetail)
+	it.Detail = cutTo(stream.Sanitize(strings.TrimRight(it.Detail, "\n")), MaxDetail)
 	return it
 }
 

@@ -21,7 +21,7 @@ type lastKnown struct {
 // publish lets others than the engine's goroutine know it.
 func (l *record) publish() {
 	end := l.state.EndOf(loop.StopInterrupted, judge.Report{})
-	end.AccountFor(l.state.Known.Prompt, l.state.Tasks, l.state.Met)
+	end.AccountFor(l.state.LastRead.Prompt, l.state.Tasks, l.state.Totals)
 	l.known.Store(&lastKnown{end, l.status(), l.state.Run.Besides, l.state.TimeUp()})
 }
 

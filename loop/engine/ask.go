@@ -7,9 +7,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 )
 
-// openDesk makes the desk at which the loop's agents ask.
-func (l *questions) openDesk() *ask.Desk {
-	return &ask.Desk{
+// openPending makes the place for the questions of the loop's agents.
+func (l *questions) openPending() *ask.Pending {
+	return &ask.Pending{
 		On: l.cfg.Asking.On, Timeout: l.cfg.Asking.Timeout, Mark: l.mark,
 		Reader: ask.Reader{
 			Dir: l.dir, Folder: l.cfg.Folder,
@@ -40,7 +40,7 @@ func (l *questions) openDesk() *ask.Desk {
 
 // showWaiting tells the observer that the loop waits for the user, or has stopped waiting.
 func (l *questions) showWaiting() {
-	waits := l.desk.HoldsAgent()
+	waits := l.pending.HoldsAgent()
 	if waits == l.state.Run.Waits {
 		return
 	}
@@ -56,7 +56,7 @@ func (l *questions) showWaiting() {
 
 // disallow takes back what an answer has allowed.
 func (l *questions) disallow(rule string) error {
-	if !l.desk.Disallow(rule) {
+	if !l.pending.Disallow(rule) {
 		return fmt.Errorf("nothing allows %s in this loop", rule)
 	}
 	l.record.stands()

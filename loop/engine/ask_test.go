@@ -115,7 +115,7 @@ func TestWhatIsNoAnswerDoesNothing(t *testing.T) {
 		r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
 			got := asks(stream.Question{ID: "1", Method: "select", Title: "Which?", Options: []string{"A", "B"}})
 			id := r.open(0).ID
-			for _, bad := range []ask.Answer{{}, {Kind: "yes"}, {Kind: ask.Once}, {Kind: ask.ForLoop}, {Kind: ask.Moot}, {Kind: ask.Value}, {Kind: ask.Value, Text: "C"}} {
+			for _, bad := range []ask.Answer{{}, {Kind: "yes"}, {Kind: ask.Once}, {Kind: ask.ForLoop}, {Kind: ask.Withdrawn}, {Kind: ask.Value}, {Kind: ask.Value, Text: "C"}} {
 				if err := r.Answer(id, bad); !errors.Is(err, ask.ErrNoQuestion) || err.Error() == ask.ErrNoQuestion.Error() {
 					t.Errorf("%+v: %v", bad, err)
 				}
@@ -208,7 +208,7 @@ func TestNobodyAnswersInTime(t *testing.T) {
 // What needs no answer any more vanishes everywhere, and what is asked then is denied at once.
 func TestAQuestionThatIsMootVanishes(t *testing.T) {
 	for name, end := range map[string]func(r *rig){
-		"taken back": func(r *rig) { hear(r.agents.specs[0], stream.Moot{ID: "1"}) },
+		"taken back": func(r *rig) { hear(r.agents.specs[0], stream.Withdrawn{ID: "1"}) },
 		"cancelled":  func(r *rig) { go r.Cancel() },
 		"next":       func(r *rig) { r.Next() },
 	} {
@@ -297,13 +297,13 @@ func TestANoOfTheUsersEndsNoLoop(t *testing.T) {
 // After a kill nobody waits for the old answers, and a stranger's file allows nothing.
 func TestALoopThatGoesOnAsksAnew(t *testing.T) {
 	for _, stranger := range []bool{false, true} {
-		left := setup.Config{Asking: setup.Asking{On: true}, Said: settings.Said{Permissions: "ask"}, Promise: "DONE",
+		left := setup.Config{Asking: setup.Asking{On: true}, Values: settings.Values{Permissions: "ask"}, Promise: "DONE",
 			Limits: limits.Default()}.NewState("ralph-test", time.Now())
 		left.Prompt = "Build it"
 		left.Allowed = []string{"Bash(ls)"}
 		bubble(t, func(t *testing.T) {
 			r := prepare(t, &left, func(c *setup.Config) {
-				c.Asking.On, c.Said.Permissions, c.Continue, c.Stranger = true, "ask", true, stranger
+				c.Asking.On, c.Values.Permissions, c.Continue, c.Stranger = true, "ask", true, stranger
 			}, promise)
 			must.OK(t, r.begin())
 			s := r.file.now()

@@ -126,7 +126,7 @@ func TestHowAReviewersQuestionEnds(t *testing.T) {
 	}{
 		"denied":      {func(r *rig, q ask.Question) { r.Answer(q.ID, ask.Answer{Kind: ask.Deny, By: "terminal"}) }, loop.StopPromise, "answered deny", 0},
 		"nobody came": {func(r *rig, q ask.Question) { time.Sleep(5 * time.Minute) }, loop.StopPromise, "answered deny", 5 * time.Minute},
-		"taken back":  {func(r *rig, q ask.Question) { hear(r.agents.specs[1], stream.Moot{ID: "1"}) }, loop.StopPromise, "answered moot", 0},
+		"taken back":  {func(r *rig, q ask.Question) { hear(r.agents.specs[1], stream.Withdrawn{ID: "1"}) }, loop.StopPromise, "answered moot", 0},
 		"cancelled":   {func(r *rig, q ask.Question) { go r.Cancel() }, loop.StopCancelled, "answered moot", 0},
 		"it ends":     {func(r *rig, q ask.Question) {}, loop.StopPromise, "answered moot", 0},
 	} {
@@ -137,7 +137,7 @@ func TestHowAReviewersQuestionEnds(t *testing.T) {
 				reviews.result.Denials = []stream.Denial{{Tool: "Bash", ID: "call-1"}}
 				reviews.during = func() {
 					r.agents.specs[1].Ask(wants("1", "Bash", `{"command":"ls"}`), func(backends.Answer) bool { return true })
-					hear(r.agents.specs[0], stream.Moot{ID: "1"}) // of the iteration's own agent, which isn't it
+					hear(r.agents.specs[0], stream.Withdrawn{ID: "1"}) // of the iteration's own agent, which isn't it
 					q := r.open(0)
 					tt.end(r, q)
 					synctest.Wait()

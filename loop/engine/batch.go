@@ -33,7 +33,7 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	if err := b.Open(); err != nil {
 		return judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(err.Error()), NeverBegan: true}, nil
 	}
-	cfg, runs := b.Crew(l.runs.agentFor(l.cfg.WithHat(l.cfg.Hat), false))
+	cfg, runs := b.ParallelRun(l.runs.agentFor(l.cfg.WithHat(l.cfg.Hat), false))
 	done, err := l.exec.Execute(executor.Work{Config: &cfg, Run: run, Apart: runs})
 	l.conversation.end()
 	l.tasks.Landed(l, b.Land(done.HasEndedWell))

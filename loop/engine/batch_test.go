@@ -79,7 +79,7 @@ func besides(t *testing.T, configure func(*setup.Config), happens func(*sideBySi
 	}
 	s.rig = prepare(t, nil, func(c *setup.Config) {
 		c.Folder, c.Promise, c.Limits.MaxIterations = s.dir, "", 6
-		c.Said.Plan, c.Said.Workers = "PLAN.md", 3
+		c.Values.Plan, c.Values.Workers = "PLAN.md", 3
 		c.Storage.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: t.TempDir()}
 		configure(c)
 		must.OK(t, c.Check())

@@ -60,7 +60,7 @@ func BenchmarkIterationGap(b *testing.B) {
 			l, err := drive(setup.Config{
 				Folder: b.TempDir(), Storage: setup.Storage{History: history.Options{Folder: b.TempDir()},
 					Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20,
-						Dir: b.TempDir()}}, Prompt: "x", Limits: bounds, Said: settings.Said{Instruct: new(false)},
+						Dir: b.TempDir()}}, Prompt: "x", Limits: bounds, Values: settings.Values{Instruct: new(false)},
 				Backend: backends.Custom(agent[0], agent[1:], backends.PromptStdin, decode.FormatPi),
 			}, setup.Host{}, w)
 			must.OK(b, err)
@@ -106,8 +106,8 @@ func bare(with func(*Loop)) *Loop {
 	l := &Loop{assemble(&core{host: setup.Host{Presence: &nearby{}}})}
 	l.engine.inbox.Open()
 	with(l)
-	l.engine.desk = &ask.Desk{}
-	l.engine.state.Desk = l.engine.desk
+	l.engine.pending = &ask.Pending{}
+	l.engine.state.Pending = l.engine.pending
 	l.engine.snapshots.Folder = l.engine.cfg.Folder
 	return l
 }

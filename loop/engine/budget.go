@@ -72,7 +72,7 @@ func (l *spending) awaitMoney(then func()) (ok bool) {
 func (l *spending) unknown() budget.Unknown {
 	limits := l.state.Status.Limits
 	return budget.Unknown{
-		InARow: l.state.Counts.UnknownCosts, InAll: l.state.Base.Unknown, Most: limits.MaxUnknown, IsCapped: limits.MaxCostUSD > 0,
+		InARow: l.state.Counts.UnknownCosts, InAll: l.state.SpentBefore.Unknown, Most: limits.MaxUnknown, IsCapped: limits.MaxCostUSD > 0,
 	}
 }
 

@@ -19,7 +19,7 @@ func TestContinue(t *testing.T) {
 	found := func() *loopstate.State {
 		cost, idle := 1.5, limits.Duration(7*time.Minute)
 		return &loopstate.State{
-			Active: true, Iteration: 4, Said: settings.Said{Given: limits.Given{Promise: new("DONE"), MaxIterations: new(6), IdleTimeout: &idle}}, Prompt: "Go on", LoopID: "ralph-before",
+			Active: true, Iteration: 4, Values: settings.Values{Given: limits.Given{Promise: new("DONE"), MaxIterations: new(6), IdleTimeout: &idle}}, Prompt: "Go on", LoopID: "ralph-before",
 			AgentChoice: loopstate.AgentChoice{Backend: "pi", BackendArgs: []string{"--planted"}}, Spent: loopstate.Spent{Cost: stream.USD(cost), Elapsed: time.Hour},
 		}
 	}

@@ -105,7 +105,7 @@ func TestNextEndsWhoIsStillBeingStarted(t *testing.T) {
 // Guidance is delivered with the first agent that has it, whichever that is.
 func TestGuidanceIsDeliveredToWhoeverBegins(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		left := &loopstate.State{LoopID: "ralph-test", Prompt: "Build it", Active: true, Steering: loopstate.Steering{Guidance: []string{"use tabs"}}}
+		left := &loopstate.State{LoopID: "ralph-test", Prompt: "Build it", Active: true, Steering: loopstate.Steering{Queued: []string{"use tabs"}}}
 		r, _ := crewedIn(t, left, []string{"gone a"}, func(c *setup.Config) { c.Limits.MaxFailures = 1 }, map[string][]run{
 			"gone": {{gone: true}}, "a": {speaks(1, "found")},
 		})

@@ -185,7 +185,7 @@ func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 		said := &r.engine.state.Steering
 		if said.Take(nil, nil); run == 2 {
 			said.Join(&steering.Listener{}, listener{&played{run: minute("")}})
-			said.Learn(loopstate.State{}, loopstate.State{Steering: loopstate.Steering{Guidance: []string{"try the other way"}}})
+			said.Learn(loopstate.State{}, loopstate.State{Steering: loopstate.Steering{Queued: []string{"try the other way"}}})
 			r.engine.conversation.tell()
 			r.engine.conversation.heard(stream.Heard{ID: "g1"})
 		}

@@ -47,7 +47,7 @@ func TestWhatTheWallsRefuseIsTold(t *testing.T) {
 	bounds := limits.Default()
 	bounds.MaxIterations = 2
 	l, err := drive(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
-		Limits: bounds, Said: settings.Said{Instruct: new(false)},
+		Limits: bounds, Values: settings.Values{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", meddler}, backends.PromptStdin, decode.FormatClaude)}, setup.Host{}, log)
 	must.OK(t, err)
@@ -93,7 +93,7 @@ func TestNobodyPointsGitElsewhere(t *testing.T) {
 	log := &watcher{}
 	l, err := drive(setup.Config{Folder: folder, Prompt: "x",
 		Storage: setup.Storage{History: history.Options{Folder: t.TempDir()},
-			Changes: changes.Options{Keep: time.Hour}}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+			Changes: changes.Options{Keep: time.Hour}}, Limits: limits.Default(), Values: settings.Values{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", script}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, log)
 	must.OK(t, err)

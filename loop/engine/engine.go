@@ -40,9 +40,9 @@ func (l *engine) run() {
 	l.events.kept(func(s setup.Session) { s.Begin(l.status()) })
 	l.warnAtStart()
 	end := l.iterate()
-	l.desk.Moot(func(ask.Call) bool { return true })
+	l.pending.Withdraw(func(ask.Call) bool { return true })
 	l.inbox.Elsewhere(func() { end.Changes = l.snapshots.Close() })
-	end.AccountFor(l.state.Known.Prompt, l.state.Tasks, l.state.Met)
+	end.AccountFor(l.state.LastRead.Prompt, l.state.Tasks, l.state.Totals)
 	l.finish(end)
 }
 
@@ -97,7 +97,7 @@ func (l *engine) iterate() loop.End {
 // runAndVerify is an iteration, and what is to be found out of what it did.
 func (l *engine) runAndVerify(run setup.Run) judge.Report {
 	r := l.runOnce(run)
-	r.Handed = l.hats.After(l.state.Known.Queue, run.Turn.Hat, r.Ended)
+	r.Handed = l.hats.After(l.state.LastRead.Queue, run.Turn.Hat, r.Ended)
 	// The run's cost counts before the gates: a reviewer among them spends from what is left.
 	l.state.Account(r)
 	l.record.publish()
@@ -116,7 +116,7 @@ func (l *engine) runAndVerify(run setup.Run) judge.Report {
 // decide ends the loop if what a run came to is a reason.
 func (l *engine) decide(r judge.Report) (loop.End, bool) {
 	return l.conclude(r, func() loop.StopReason {
-		return judge.Decide(r, l.ending.causeOf(r), l.state.Counts, l.state.Base, l.cfg.Verification.Check, l.state.Status.Limits)
+		return judge.Decide(r, l.ending.causeOf(r), l.state.Counts, l.state.SpentBefore, l.cfg.Verification.Check, l.state.Status.Limits)
 	})
 }
 
@@ -173,7 +173,7 @@ func (l *ending) mustStop() (why loop.StopReason, paused bool) {
 		return loop.StopCancelled, false
 	}
 	// A limit before a pause, or a paused loop would show one that can't go on as one that waits for its user.
-	return judge.Reached(l.state.Base, l.state.Status.Limits), l.state.Wanted.Paused
+	return judge.Reached(l.state.SpentBefore, l.state.Status.Limits), l.state.Wanted.Paused
 }
 
 // tryNextRun prepares the next iteration: the state file is read, as the user
@@ -202,7 +202,7 @@ func (l *engine) tryNextRun() (setup.Run, loop.StopReason, error) {
 			return why != "" || !paused
 		})
 	}
-	if why := cmp.Or(l.hats.Before(l.state.Known.Queue), l.tasks.Before(&l.planning)); why != "" {
+	if why := cmp.Or(l.hats.Before(l.state.LastRead.Queue), l.tasks.Before(&l.planning)); why != "" {
 		return setup.Run{}, loop.StopNoProgress, errors.New(why)
 	}
 	run, err := l.claim()
@@ -243,11 +243,11 @@ func (l *engine) claim() (run setup.Run, err error) {
 		l.events.warn([]string{"the notes can't be read: " + problem.Error()})
 	}
 	l.state.Wanted.Skip = false
-	run.Guidance, run.Refutation = l.state.Steering.Given(), l.state.Verification.Refutation
-	run.Standing = loop.StandingBut(l.state.Known.Standing, run.Guidance)
+	run.Steering, run.Refutation = l.state.Steering.Given(), l.state.Verification.Refutation
+	run.Standing = loop.StandingBut(l.state.LastRead.Standing, run.Steering)
 	run.Missed = l.goal.Next
 	run.Limits = l.state.Status.Limits
-	run.Stagnation = l.stagnation.Brief(l.state.Counts.NoProgress, run.Limits.MaxUnchanged)
+	run.Stagnation = l.stagnation.Message(l.state.Counts.NoProgress, run.Limits.MaxUnchanged)
 	run.Budget, run.IsUsers = l.state.Left(), l.state.Budget.Limits.IsSet() && l.state.LeftOfBudget() <= l.state.Left()
 	l.tasks.Take(&l.planning, &run)
 	return run, nil
@@ -308,7 +308,7 @@ func (l *engine) openIteration(run setup.Run) {
 	l.state.Begin(run.Iteration, run.Turn.Hat, l.cfg.Roles.HatsEmit(), now)
 	l.record.stands()
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
-	l.events.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: l.state.Base.Cost,
+	l.events.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: l.state.SpentBefore.Cost,
 		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})
 	if goal, ok := l.goal.Goal(l.status()); ok {
 		l.events.emit(goal)

@@ -41,7 +41,7 @@ func walled(t *testing.T, script string) setup.Config {
 	folder := filepath.Join(home, "tree")
 	must.OK(t, os.Mkdir(folder, 0o755))
 	c := setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
-		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+		Limits: limits.Default(), Values: settings.Values{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Network: true}, Backend: shell("agent", script, backends.PromptStdin).Backend}
 	c.Limits.MaxIterations = 2
 	return c

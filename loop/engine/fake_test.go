@@ -99,7 +99,7 @@ func (m *memory) Leave(edit func(*loopstate.State) error) (loopstate.State, erro
 	return m.Update(edit)
 }
 
-func (m *memory) HandOn(edit func(*loopstate.State) error) (loopstate.State, error) {
+func (m *memory) Transfer(edit func(*loopstate.State) error) (loopstate.State, error) {
 	return m.Update(edit)
 }
 
@@ -371,7 +371,7 @@ func (w *watcher) HandleLoop(e loop.Event) {
 		line = fmt.Sprintf("goal %s %s", e.Promise, e.From)
 	case loop.NearMiss:
 		line = fmt.Sprintf("near miss: %s (%s) %q", e.Found, e.Why, e.Offer.Promises)
-	case loop.Guidance:
+	case loop.SteeringMessage:
 		line = fmt.Sprintf("guidance %s %s: %s", e.ID, e.State, e.Text)
 	case loop.Warning:
 		line = "warning: " + e.Message

@@ -32,7 +32,7 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 		}
 		leave := l.store.Leave
 		if l.cfg.Once {
-			leave = l.store.HandOn
+			leave = l.store.Transfer
 		}
 		var err error
 		l.files.saveBy(leave, func(s *loopstate.State) {
@@ -64,7 +64,7 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 
 // resumable is the state with which a loop goes on whose state file is removed at its end.
 func (l *engine) resumable() (s loopstate.State) {
-	s = l.state.Known
+	s = l.state.LastRead
 	l.state.Enter(&s)
 	s.Active, s.ResumeAt = true, time.Time{}
 	return s

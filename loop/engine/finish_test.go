@@ -119,7 +119,7 @@ func TestALoopLeftBehindTellsHow(t *testing.T) {
 		loop.StopPromise:  "f holds a loop that stopped at iteration 3/9: continue it or cancel it first",
 		loop.StopFailures: "f holds a loop that failed at iteration 3/9: continue it or cancel it first",
 	} {
-		e := &loop.InterruptedError{Path: "f", State: loopstate.State{Iteration: 3, Said: settings.Said{Given: limits.Given{MaxIterations: new(9)}}, Failed: loopstate.Failed{StopReason: string(reason)}}}
+		e := &loop.InterruptedError{Path: "f", State: loopstate.State{Iteration: 3, Values: settings.Values{Given: limits.Given{MaxIterations: new(9)}}, Failed: loopstate.Failed{StopReason: string(reason)}}}
 		if e.Error() != want || e.Reason() != reason && e.Reason() != loop.StopInterrupted {
 			t.Errorf("%s: %q, %s", reason, e, e.Reason())
 		}
@@ -188,7 +188,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 					if err := <-answers; !errors.Is(err, loop.ErrNotRunning) {
 						t.Errorf("the answer is %v", err)
 					}
-					if s, err := r.file.Load(); err == nil && (s.Active || len(s.Guidance) > 0 || s.Limits().MaxIterations == raised) {
+					if s, err := r.file.Load(); err == nil && (s.Active || len(s.Queued) > 0 || s.Limits().MaxIterations == raised) {
 						t.Errorf("it was written: %+v", s)
 					}
 				})
@@ -201,7 +201,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 func TestALimitThatIsRaisedAsItIsReached(t *testing.T) {
 	for limit, want := range map[int]loop.StopReason{1: loop.StopMaxIterations, 2: ""} {
 		l := bare(func(*Loop) {})
-		l.engine.state.Base.Iterations, l.engine.state.Status.Limits.MaxIterations = 1, limit
+		l.engine.state.SpentBefore.Iterations, l.engine.state.Status.Limits.MaxIterations = 1, limit
 		if why := l.engine.still(loop.StopMaxIterations); why != want {
 			t.Errorf("with a limit of %d: %q, want %q", limit, why, want)
 		}

@@ -79,7 +79,7 @@ func (in *inspection) Ask(g verify.Gate, verdicts []string) (result verify.Resul
 	if l.state.Wanted.Cause != "" {
 		return result, false
 	}
-	began, before := time.Now(), l.state.Base.Cost
+	began, before := time.Now(), l.state.SpentBefore.Cost
 	l.state.BeginRun(began)
 	l.state.Status.Tool = &loop.ToolStatus{Call: setup.GateCall(in.check, g), StartedAt: began}
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
@@ -91,7 +91,7 @@ func (in *inspection) Ask(g verify.Gate, verdicts []string) (result verify.Resul
 	result = gates[g](in, verdicts)
 	took := time.Since(began) - l.state.Idle()
 	l.state.Run.Running, l.state.Run.Agents, l.state.Status.Tool = nil, nil, nil
-	l.state.Base.Elapsed += took
+	l.state.SpentBefore.Elapsed += took
 	l.record.stands()
 	if l.state.Wanted.Cause != "" {
 		return result, false
@@ -101,7 +101,7 @@ func (in *inspection) Ask(g verify.Gate, verdicts []string) (result verify.Resul
 	if result.Code >= 0 {
 		told.ExitCode = &result.Code
 	}
-	if after := l.state.Base.Cost; after != before {
+	if after := l.state.SpentBefore.Cost; after != before {
 		told.Cost = stream.Cost{USD: after.USD - before.USD, Known: true}
 	}
 	l.events.emit(told)

@@ -139,7 +139,7 @@ func TestWhatARunThatWasCutOffChangedWaits(t *testing.T) {
 	atWork.during = func() { put(t, file, "new"); close(changed) }
 	killed := guarding(t, dir, configure, atWork)
 	<-changed
-	found := &loopstate.State{Iteration: 1, Begun: true, Prompt: "Build it", Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}}
+	found := &loopstate.State{Iteration: 1, Begun: true, Prompt: "Build it", Values: settings.Values{Given: limits.Given{Promise: new("DONE")}}}
 	r, err := tryStart(t, found, func(c *setup.Config) {
 		configure(c)
 		protecting(c)

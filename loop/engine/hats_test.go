@@ -149,7 +149,7 @@ func TestAFailedRunKeepsItsTopic(t *testing.T) {
 func TestALoopGoesOnWithItsHat(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		found := &loopstate.State{
-			Iteration: 2, Begun: true, Prompt: "Build it", Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}, LoopID: "ralph-old",
+			Iteration: 2, Begun: true, Prompt: "Build it", Values: settings.Values{Given: limits.Given{Promise: new("DONE")}}, LoopID: "ralph-old",
 			Queue: hats.Queue{
 				Pending: []hats.Topic{{Name: "plan.ready", From: "planner", Payload: "two steps"}, {Name: "what is this"}, {Name: "review.rejected", Payload: "by the user"}},
 				Runs:    map[string]int{"planner": 1},
@@ -255,7 +255,7 @@ func TestAnAgentCannotSayWhatWasPublished(t *testing.T) {
 func TestWhatWasPublishedBeforeACrashCounts(t *testing.T) {
 	for isStranger, runs := range map[bool]int{false: 1, true: 2} {
 		bubble(t, func(t *testing.T) {
-			found := &loopstate.State{Iteration: 2, Prompt: "Build it", Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}, LoopID: "ralph-old", Queue: hats.Queue{Pending: []hats.Topic{{Name: "build.done"}}, Seen: []hats.Seen{{Topic: "build.done", Times: 1}}}}
+			found := &loopstate.State{Iteration: 2, Prompt: "Build it", Values: settings.Values{Given: limits.Given{Promise: new("DONE")}}, LoopID: "ralph-old", Queue: hats.Queue{Pending: []hats.Topic{{Name: "build.done"}}, Seen: []hats.Seen{{Topic: "build.done", Times: 1}}}}
 			r, err := tryStart(t, found, func(c *setup.Config) {
 				team(c)
 				c.Continue, c.Stranger, c.Roles.Required = true, isStranger, []string{"build.done"}

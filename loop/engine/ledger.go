@@ -32,7 +32,7 @@ func (l *files) saveNow() { l.save(nothing, func(error) {}) }
 
 // note is a way to update that leaves the state file alone.
 func (l *files) note(change func(*loopstate.State) error) (s loopstate.State, err error) {
-	l.inbox.Do(func() { s = l.state.Known.With(l.state.Known) })
+	l.inbox.Do(func() { s = l.state.LastRead.With(l.state.LastRead) })
 	if err = change(&s); err == nil {
 		err = l.store.Note(s)
 	}
@@ -54,7 +54,7 @@ func (l *files) write(update updating, edit func(*loopstate.State)) (loopstate.S
 	})
 	l.inbox.Do(func() {
 		if err == nil {
-			l.state.Known = state
+			l.state.LastRead = state
 			l.state.Steering.Kept(heard)
 		}
 		l.askTerms(held)

@@ -93,7 +93,7 @@ func TestTheRunningAgentIsTold(t *testing.T) {
 			if r.log.has("queued") {
 				t.Errorf("it is said to be for another run: %.500q", r.log.lines)
 			}
-			if got := r.file.now().Guidance; len(got) != 2 {
+			if got := r.file.now().Queued; len(got) != 2 {
 				t.Errorf("before the agent has read it, the file has %d pieces", len(got))
 			}
 			if synctest.Wait(); !r.IsLive() {
@@ -190,14 +190,14 @@ func TestWhatTheAgentHasReadIsKeptForARunThatIsRunAgain(t *testing.T) {
 			r.Steer(loop.Steering{Text: "stop", Once: true})
 			hears(stream.Heard{ID: "g1"})
 			time.Sleep(2 * bookInterval)
-			if s := r.file.now(); len(s.Guidance) > 0 || !slices.Equal(s.Guided, []string{"stop"}) {
-				t.Errorf("the file has %q, %q", s.Guidance, s.Guided)
+			if s := r.file.now(); len(s.Queued) > 0 || !slices.Equal(s.Guided, []string{"stop"}) {
+				t.Errorf("the file has %q, %q", s.Queued, s.Guided)
 			}
 			go r.Interrupt()
 		})
 		r.over(loop.StopInterrupted, 1)
-		if s := r.file.now(); !slices.Equal(append(s.Guidance, s.Guided...), []string{"stop"}) {
-			t.Errorf("the file has %q, %q", s.Guidance, s.Guided)
+		if s := r.file.now(); !slices.Equal(append(s.Queued, s.Guided...), []string{"stop"}) {
+			t.Errorf("the file has %q, %q", s.Queued, s.Guided)
 		}
 	})
 }

@@ -219,35 +219,35 @@ func (l *engine) init(s loopstate.State) {
 	l.snapshots.Open(l.cfg.Folder, l.events.warnFromElsewhere)
 	l.inbox.Moment = l.moment
 	l.questions.mark = strings.ToLower(rand.Text()[:3])
-	l.desk = l.questions.openDesk()
+	l.pending = l.questions.openPending()
 	l.exec = executor.Executor{
-		Host: l.runs.execHost(), State: &l.state, Inbox: &l.inbox, Desk: l.desk, Sentry: &l.sentry, Snapshots: &l.snapshots, Scope: l.scope,
+		Host: l.runs.execHost(), State: &l.state, Inbox: &l.inbox, Pending: l.pending, Sentry: &l.sentry, Snapshots: &l.snapshots, Scope: l.scope,
 		LoopID: l.id, Folder: l.cfg.Folder, RecordDir: l.cfg.Storage.Recordings,
 	}
-	l.desk.Allow(s.Allowed)
+	l.pending.Allow(s.Allowed)
 	l.hats = hats.Policy{Hats: l.cfg.Roles.HatSet(), Required: l.cfg.Roles.Required}
 	if !l.cfg.Stranger { // the next save removed what an agent wrote there during a loop
 		l.hats.Published = s.Queue.Seen
 	}
 	used := judge.UsedBy(s)
 	p := &l.state
-	p.Base, p.Known, p.Desk, p.Met = used, s, l.desk, s.Account
+	p.SpentBefore, p.LastRead, p.Pending, p.Totals = used, s, l.pending, s.Account
 	p.Budget = budget.NewPolicy(l.cfg.Budget.Limits)
 	p.Counts = judge.Tally{
 		Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures,
-		Begun:  l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow,
+		Begun:  l.cfg.Continue && (!l.cfg.IsTransferred() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow,
 	}
 	// its user has seen to what was stuck
-	if p.Verification, p.Tasks = verification.Resume(l.cfg.Verification.Check, s), s.Tasks; !l.cfg.IsHandedOn() {
+	if p.Verification, p.Tasks = verification.Resume(l.cfg.Verification.Check, s), s.Tasks; !l.cfg.IsTransferred() {
 		p.Tasks.Refused = nil
 	}
-	if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {
+	if limit := s.Limits().MaxCostUSD; l.cfg.IsTransferred() && used.Cost.USD >= progress.NearlySpent*limit {
 		p.Warned = limit
 	}
 	p.Steering = steering.Resume(s, l.cfg.Say)
 	p.Status = loop.Status{
 		LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
-		Limits: s.Limits(), Promise: s.CompletionPromise(), Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,
+		Limits: s.Limits(), Promise: s.CompletionPromise(), Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Values.Plan,
 		Times: loop.Times{StartedAt: s.StartedAt}, Sandbox: loop.SandboxOf(s),
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 		StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
@@ -305,7 +305,7 @@ func (l *ending) rest(until func() bool) {
 // emit hands events of the loop's own to the observer.
 func (l *events) emit(events ...loop.Event) {
 	for _, e := range events {
-		loop.Count(&l.state.Met, e)
+		loop.Count(&l.state.Totals, e)
 		l.obs.HandleLoop(e)
 	}
 }

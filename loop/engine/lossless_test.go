@@ -94,7 +94,7 @@ func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			found := &loopstate.State{Active: true, Iteration: 4, Said: settings.Said{Given: limits.Given{MaxIterations: new(6)}}, Prompt: "Go on", LoopID: "ralph-before", AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Spent: loopstate.Spent{Cost: stream.USD(cost), Elapsed: 90 * time.Second}}
+			found := &loopstate.State{Active: true, Iteration: 4, Values: settings.Values{Given: limits.Given{MaxIterations: new(6)}}, Prompt: "Go on", LoopID: "ralph-before", AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Spent: loopstate.Spent{Cost: stream.USD(cost), Elapsed: 90 * time.Second}}
 			r, err := tryStart(t, found, func(c *setup.Config) { *c = goesOn(*c); c.Change = tt.change }, says("no"))
 			var capped *loop.CapError
 			if !errors.As(err, &capped) || capped.Reason != tt.why || !strings.Contains(err.Error(), tt.want) {

@@ -12,7 +12,7 @@ func (l *record) stands() {
 	p := &l.state
 	l.publish()
 	s := setup.Standing{
-		Status: l.known.Load().status, Prompt: p.Known.Prompt,
+		Status: l.known.Load().status, Prompt: p.LastRead.Prompt,
 		IsLeaving: p.Concluded || p.Wanted.Cause != "", IsLive: p.IsLive(), IsAtWork: p.Run.Running != nil,
 		Remains: slices.Insert(slices.Clone(p.Run.Besides), 0, l.scope.Remains()),
 	}

@@ -86,7 +86,7 @@ func (l *engine) obey(c command, done func(answer)) {
 	case c.isStop():
 		l.ending.requestStop(stop.why, stop.grace)
 	case c.Do == caller.Answer:
-		to.err = l.desk.Answer(c.ID, c.Answer)
+		to.err = l.pending.Answer(c.ID, c.Answer)
 	case c.Do == caller.Next:
 		to.iteration, to.err = l.skip()
 	case c.Do == caller.Detach:

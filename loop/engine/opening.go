@@ -15,8 +15,8 @@ func (l *engine) warnAtStart() {
 	if l.cfg.OfferSandbox {
 		l.events.emit(loop.Warning{Message: setup.SandboxOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Sandbox: true}})
 	}
-	l.events.lookAtPrompt(l.state.Known.Prompt)
-	if l.cfg.IsHandedOn() {
+	l.events.lookAtPrompt(l.state.LastRead.Prompt)
+	if l.cfg.IsTransferred() {
 		return
 	}
 	st, cfg := l.status(), l.cfg
@@ -40,8 +40,8 @@ func (l *events) tellNearMiss(r judge.Report) {
 	if !isNear {
 		return
 	}
-	l.state.Met.Missed.Add(loop.OneLine(miss.Why))
-	l.state.Met.Promised.Add(miss.Offer.Promises...)
+	l.state.Totals.Missed.Add(loop.OneLine(miss.Why))
+	l.state.Totals.Promised.Add(miss.Offer.Promises...)
 	if isNew {
 		l.emit(miss)
 	}

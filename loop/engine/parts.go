@@ -71,7 +71,7 @@ type core struct {
 	goal       goal.Policy       // tells the user what ends the loop
 	tasks      tasks.Policy      // chooses a run's tasks and judges them
 	hats       hats.Policy       // whose run comes next
-	desk       *ask.Desk         // where agents ask
+	pending    *ask.Pending      // where agents ask
 	sentry     sentry.Sentry
 	verdicts   string // where a reaper writes that this process hung; "": nowhere
 

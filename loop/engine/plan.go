@@ -32,13 +32,13 @@ func (l *engine) endOfPlan() (end loop.End, isOver bool) {
 	}
 	l.tasks.Promise(&l.planning, &r)
 	if l.state.Verification.After(&r) {
-		l.files.work(func() { l.checks.settle(&r, max(l.state.Base.Iterations, 1)); l.tasks.Watch(&l.planning) })
+		l.files.work(func() { l.checks.settle(&r, max(l.state.SpentBefore.Iterations, 1)); l.tasks.Watch(&l.planning) })
 	}
 	return l.decide(r)
 }
 
 // Check implements tasks.Host.
-func (l *planning) Check(iteration int, check verify.Check, t tasks.Trial) (verify.Result, bool) {
+func (l *planning) Check(iteration int, check verify.Check, t tasks.Candidate) (verify.Result, bool) {
 	in := &inspection{checks: l.checks, iteration: iteration, check: check, folder: t.Folder, own: t.Own}
 	return in.Ask(verify.CommandGate, nil)
 }
@@ -63,7 +63,7 @@ func (l *planning) Ask(kind, title, detail string, yes func()) {
 }
 
 // Withdraw implements tasks.Host.
-func (l *planning) Withdraw(kind string) { l.desk.End(fromPlan + kind) }
+func (l *planning) Withdraw(kind string) { l.pending.End(fromPlan + kind) }
 
 // TooEarly implements tasks.Host.
 func (l *planning) TooEarly(promise, why string) {

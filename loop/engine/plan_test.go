@@ -52,7 +52,7 @@ func plannedRuns(t *testing.T, text string, configure func(*setup.Config), check
 	p.rig = prepare(t, nil, func(c *setup.Config) {
 		p.path = filepath.Join(c.Folder, "PLAN.md")
 		must.OK(t, os.WriteFile(p.path, []byte(text), 0o600))
-		c.Said.Plan, c.Promise, c.Limits.MaxIterations = "PLAN.md", "", 6
+		c.Values.Plan, c.Promise, c.Limits.MaxIterations = "PLAN.md", "", 6
 		c.Storage.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: t.TempDir()}
 		if configure != nil {
 			configure(c)
@@ -118,7 +118,7 @@ func TestATaskThatCanNotBeDoneIsSetAside(t *testing.T) {
 	must.OK(t, err)
 	again := &planned{path: p.path} // its user has mended the check
 	again.rig = prepare(t, &left, func(c *setup.Config) {
-		c.Folder, c.Continue, c.Said.Plan, c.Limits.MaxIterations = p.cfg.Folder, true, "PLAN.md", 20
+		c.Folder, c.Continue, c.Values.Plan, c.Limits.MaxIterations = p.cfg.Folder, true, "PLAN.md", 20
 	})
 	again.agents.checks, again.agents.runs = []checked{passes}, []run{does(nil), does(again.edit("[ ] four", "[x] four", "c"))}
 	must.OK(t, again.begin())
@@ -317,7 +317,7 @@ func TestATaskOfARunThatWasCutOffIsJudged(t *testing.T) {
 	}
 	again := &planned{path: p.path}
 	again.rig = prepare(t, &left, func(c *setup.Config) {
-		c.Folder, c.Continue, c.Said.Plan, c.Limits.MaxIterations = p.cfg.Folder, true, "PLAN.md", 6
+		c.Folder, c.Continue, c.Values.Plan, c.Limits.MaxIterations = p.cfg.Folder, true, "PLAN.md", 6
 	})
 	again.agents.checks, again.agents.runs = []checked{refutes, passes}, []run{does(nil), does(again.edit("[ ] two", "[x] two", ""))}
 	must.OK(t, again.begin())
@@ -351,15 +351,15 @@ func TestATaskIsDoneByTheAgentThatItNames(t *testing.T) {
 
 // A loop for one task is over with it, and what the agent ticks besides is looked at all the same.
 func TestALoopForOneTask(t *testing.T) {
-	p := plannedRuns(t, "- [ ] one (verify: make one)\n- [ ] two (after: one)\n  - [ ] three\n- [ ] four\n", func(c *setup.Config) { c.Said.Task = "2" }, nil, func(p *planned) []run {
+	p := plannedRuns(t, "- [ ] one (verify: make one)\n- [ ] two (after: one)\n  - [ ] three\n- [ ] four\n", func(c *setup.Config) { c.Values.Task = "2" }, nil, func(p *planned) []run {
 		return []run{does(func() {
 			p.edit("[ ] one", "[x] one", "")()
 			p.edit("- [ ] four", "- [ ] new\n- [ ] four", "")()
 			p.edit("[ ] three", "[x] three", "c")()
 		})}
 	})
-	if end := p.over(loop.StopPromise, 1); end.Promise != `the task "two" of PLAN.md` || p.cfg.Said.Task != "two" {
-		t.Errorf("it ends with %q, for the task %q", end.Promise, p.cfg.Said.Task)
+	if end := p.over(loop.StopPromise, 1); end.Promise != `the task "two" of PLAN.md` || p.cfg.Values.Task != "two" {
+		t.Errorf("it ends with %q, for the task %q", end.Promise, p.cfg.Values.Task)
 	}
 	for _, want := range []string{"Done so far: 0 of 1 tasks", "<task>\nthree\n</task>", `The plan has it behind the task "one", which isn't done: your user wants it now.`} {
 		if !strings.Contains(p.told(0), want) {

@@ -70,7 +70,7 @@ func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 
 func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		found := &loopstate.State{Active: true, Iteration: 2, Said: settings.Said{Given: limits.Given{MaxIterations: new(3), Promise: new("OTHER")}}, Prompt: "Say <promise>DONE</promise>", AgentChoice: loopstate.AgentChoice{Backend: "pi"}}
+		found := &loopstate.State{Active: true, Iteration: 2, Values: settings.Values{Given: limits.Given{MaxIterations: new(3), Promise: new("OTHER")}}, Prompt: "Say <promise>DONE</promise>", AgentChoice: loopstate.AgentChoice{Backend: "pi"}}
 		r, err := tryStart(t, found, func(c *setup.Config) {
 			*c = setup.Config{Folder: c.Folder, Storage: setup.Storage{History: c.Storage.History}, Backend: c.Backend, Continue: true,
 				PromiseFrom: "prompt"}
@@ -97,8 +97,8 @@ func TestAnAgentThatEchoesItsPromptPromisesNothing(t *testing.T) {
 			echo := says("")
 			r = start(t, func(c *setup.Config) {
 				c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
-				c.Prompt, c.Said.Instruct, c.Limits.MaxIterations = prompt, new(!quiet), 2
-				told, _ := c.Brief(setup.Run{Iteration: 1, Prompt: prompt, Promise: "DONE", Limits: c.Limits})
+				c.Prompt, c.Values.Instruct, c.Limits.MaxIterations = prompt, new(!quiet), 2
+				told, _ := c.Instruct(setup.Run{Iteration: 1, Prompt: prompt, Promise: "DONE", Limits: c.Limits})
 				echo.result.Text = "$ cat\n  " + strings.ReplaceAll(told, "\n", "\n  ") + "\n"
 			}, echo)
 			r.over(loop.StopMaxIterations, 2)

@@ -156,7 +156,7 @@ func TestACutOffReadOnlyRunIsTold(t *testing.T) {
 			if tt.changes {
 				put(t, filepath.Join(dir, "b"), "1\n")
 			}
-			found := loopstate.State{Active: true, Iteration: 2, Prompt: "x", LoopID: r.ID(), Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}, AgentChoice: loopstate.AgentChoice{Hat: tt.hat}, Begun: tt.begun, Queue: hats.Queue{Pending: []hats.Topic{{Name: tt.topic}}}}
+			found := loopstate.State{Active: true, Iteration: 2, Prompt: "x", LoopID: r.ID(), Values: settings.Values{Given: limits.Given{Promise: new("DONE")}}, AgentChoice: loopstate.AgentChoice{Hat: tt.hat}, Begun: tt.begun, Queue: hats.Queue{Pending: []hats.Topic{{Name: tt.topic}}}}
 			r, err := tryStart(t, &found, func(c *setup.Config) {
 				configure(c)
 				c.Continue, c.Change.MaxIterations = true, new(3)

@@ -44,7 +44,7 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 	must.OK(t, err)
 	file, err := loopstate.Open(folder)
 	must.OK(t, err)
-	must.OK(t, file.Create(loopstate.State{Active: true, Iteration: 1, Said: settings.Said{Given: limits.Given{MaxIterations: new(1)}}, Prompt: "x", LoopID: "ralph-dead"}))
+	must.OK(t, file.Create(loopstate.State{Active: true, Iteration: 1, Values: settings.Values{Given: limits.Given{MaxIterations: new(1)}}, Prompt: "x", LoopID: "ralph-dead"}))
 	must.OK(t, errors.Join(os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600), os.WriteFile(recordOf(t, folder), record, 0o600)))
 	return folder, agent
 }
@@ -77,7 +77,7 @@ func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 	for name, next := range map[string]func(t *testing.T, folder string){
 		"by the next start": func(t *testing.T, folder string) {
 			l, err := drive(setup.Config{Folder: folder, Continue: true,
-				Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Said: settings.Said{Instruct: new(false)},
+				Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Values: settings.Values{Instruct: new(false)},
 				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 			must.OK(t, err)
 			l.Wait()
@@ -113,7 +113,7 @@ func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 	file, err := loopstate.Open(folder)
 	must.OK(t, err)
 	l, err := drive(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
-		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+		Limits: limits.Default(), Values: settings.Values{Instruct: new(false)},
 		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 	must.OK(t, err)
 	owner, held, err := file.Owner()

@@ -35,7 +35,7 @@ func (l *files) bringBack() (s loopstate.State, ok bool) {
 			slices.ContainsFunc(l.state.Run.Tools.Work, func(w tooluse.Work) bool { return w.Spans(when) })
 		isNews = ok && !l.state.BroughtBack
 		l.state.BroughtBack = l.state.BroughtBack || ok
-		s = l.state.Known
+		s = l.state.LastRead
 		l.state.Enter(&s)
 	})
 	if !ok || l.store.Create(s) != nil {

@@ -39,8 +39,8 @@ func review(in *inspection, verdicts []string) verify.Result {
 	})
 	cfg := l.cfg.As(reviewer)
 	cfg.Model = "" // its own arguments may name one
-	question := verification.ReviewPrompt(reviewer, l.state.Known.Prompt, verdicts, diff)
-	prompt, args := cfg.Hand(setup.Run{Limits: l.state.Status.Limits, Budget: l.state.Left(), Prompt: question}, nil)
+	question := verification.ReviewPrompt(reviewer, l.state.LastRead.Prompt, verdicts, diff)
+	prompt, args := cfg.Pass(setup.Run{Limits: l.state.Status.Limits, Budget: l.state.Left(), Prompt: question}, nil)
 	p := &steering.Listener{Fulfils: steering.Fulfils(verification.Approval(reviewer, prompt))}
 	h := in.newReview(p)
 	end := func(r verify.Result) verify.Result {
@@ -56,7 +56,7 @@ func review(in *inspection, verdicts []string) verify.Result {
 			},
 			Began: func(agent progress.Agent) {
 				if l.cfg.Roles.HatsEmit() { // it is a hat, too
-					l.state.Run.Wears = l.cfg.Verification.Check.Reviewer
+					l.state.Run.Hat = l.cfg.Verification.Check.Reviewer
 				}
 				l.conversation.join(p, agent, reviewer.Backend, false)
 			},
@@ -100,8 +100,8 @@ func (in *inspection) newReview(p *steering.Listener) *executor.Subagent {
 			l.state.Status.Retry = progress.RetryOf(e)
 		case stream.Heard:
 			l.conversation.heard(e)
-		case stream.Moot:
-			l.desk.TakeBack(h.Call.ID, e.ID)
+		case stream.Withdrawn:
+			l.pending.TakeBack(h.Call.ID, e.ID)
 		}
 	}
 	h.Begin()

@@ -14,7 +14,7 @@ func (l *events) kept(f func(setup.Session)) {
 
 // openSession takes up the file that a state file names. The user may have deleted it.
 func (l *events) openSession(path string) (opened string) {
-	l.kept(func(s setup.Session) { opened = s.Open(path, l.cfg.IsHandedOn()) })
+	l.kept(func(s setup.Session) { opened = s.Open(path, l.cfg.IsTransferred()) })
 	return opened
 }
 
@@ -26,7 +26,7 @@ func (l *engine) give(run setup.Run) {
 			s.Given(run.Refutation)
 		}
 	})
-	for _, g := range run.Guidance {
+	for _, g := range run.Steering {
 		l.events.emit(loop.Told{Text: g.Text})
 	}
 }

@@ -18,7 +18,7 @@ import (
 // while the loop prepares that.
 func (l *runs) beginSnapshots() {
 	options := l.cfg.Storage.Changes
-	options.Skip = snapshots.OwnFiles(l.cfg.Folder, l.status().SessionFile, l.cfg.Storage.Recordings, l.id, l.cfg.Said.Notes)
+	options.Skip = snapshots.OwnFiles(l.cfg.Folder, l.status().SessionFile, l.cfg.Storage.Recordings, l.id, l.cfg.Values.Notes)
 	options.Hidden = l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.Survey = func(text string) {
 		l.inbox.Tell(func() {
@@ -35,8 +35,8 @@ func (l *runs) beginSnapshots() {
 
 // snapshotBefore makes sure that what an agent finds is in a snapshot.
 func (l *runs) snapshotBefore() {
-	iterations := l.state.Base.Iterations
-	was := snapshots.Previous{Reader: loop.HatOf(l.state.Known), CutOff: l.stagnation.CutOff}
+	iterations := l.state.SpentBefore.Iterations
+	was := snapshots.Previous{Reader: loop.HatOf(l.state.LastRead), CutOff: l.stagnation.CutOff}
 	if worn, _ := l.cfg.Roles.Named(was.Reader); !worn.ReadOnly {
 		was.Reader = ""
 	}
@@ -57,7 +57,7 @@ func (l *runs) noteProgress(run setup.Run, r judge.Report) {
 	if r.Checked {
 		l.snapshots.Last = time.Time{} // the check's writes are no run's work
 	}
-	n, warning := l.stagnation.After(was, l.state.Counts.NoProgress, l.state.Status.Limits.MaxUnchanged, func(files []string) bool {
+	n, warning := l.stagnation.CountUnchanged(was, l.state.Counts.NoProgress, l.state.Status.Limits.MaxUnchanged, func(files []string) bool {
 		return inbox.Found(&l.inbox, func() bool { return l.snapshots.WroteBeyond(files) })
 	})
 	if l.state.Counts.NoProgress = n; warning != "" {

@@ -73,7 +73,7 @@ func (l *files) takeIn(state loopstate.State, err error) error {
 func (l *files) learn(s loopstate.State, by string) {
 	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise()))
 	before := l.state.Terms()
-	n := l.state.Learn(s, problem == nil)
+	n := l.state.ApplyStateFile(s, problem == nil)
 	changes := before.Changes(l.state.Terms())
 	if problem != nil {
 		l.events.warnf("%s: %v; it is not obeyed", l.store.Path(), problem)
@@ -113,7 +113,7 @@ func (l *files) edit(c command, answer func(error)) {
 		if err == nil {
 			before := l.state.Terms()
 			if l.learn(state, c.by); l.state.Terms() != before { // the user has spoken
-				l.desk.End(fromFile)
+				l.pending.End(fromFile)
 			}
 			l.askTerms(held)
 		}

@@ -45,7 +45,7 @@ func (w *whenDone) Handle(e stream.Event) {
 
 func realSteps(t *testing.T, folder string, steps ...[]setup.Role) setup.Config {
 	c := setup.Config{
-		Folder: folder, Prompt: "Count", Roles: setup.Roles{Steps: steps}, Backend: steps[0][0].Backend, Said: settings.Said{Instruct: new(false)},
+		Folder: folder, Prompt: "Count", Roles: setup.Roles{Steps: steps}, Backend: steps[0][0].Backend, Values: settings.Values{Instruct: new(false)},
 		Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}}, Limits: limits.Default(),
 	}
 	c.Limits.MaxIterations, c.Limits.MaxFailures = 1, 1

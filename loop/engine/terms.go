@@ -25,7 +25,7 @@ func (l *files) askTerms(held progress.Loosened) {
 		return
 	}
 	title := "may the loop have " + strings.Join(held.Words, ", ") + "?"
-	if l.state.Has(held.Want) || l.desk.IsOpen(fromFile, title) {
+	if l.state.Has(held.Want) || l.pending.IsOpen(fromFile, title) {
 		return
 	}
 	switch l.state.Loosened++; {
@@ -46,8 +46,8 @@ func (l *files) askTerms(held progress.Loosened) {
 // askAgain asks the user whether something may be so, in the place of what was asked from there before. yes
 // does what that means.
 func (l *questions) askAgain(from, title, detail string, yes func()) {
-	l.desk.End(from)
-	l.desk.Ask(ask.Call{
+	l.pending.End(from)
+	l.pending.Ask(ask.Call{
 		Question: ask.Question{Kind: ask.Limits, Title: title, Detail: detail, At: time.Now()}, From: from,
 		Answer: func(a backends.Answer) bool {
 			if a.Yes {

@@ -24,7 +24,7 @@ func (l *questions) awaitWord(stillWaits func() bool) (stop func()) {
 		case l.host.IsWatched():
 			forget = l.inbox.Later(limit, look)
 		case l.state.Wanted.Cause == "" && stillWaits():
-			l.state.Unanswered = l.desk.Questions()
+			l.state.Unanswered = l.pending.Questions()
 			l.ending.requestStop(loop.StopUnanswered, backends.Grace)
 		}
 	}

@@ -84,7 +84,7 @@ func TestWhoPausesForUnknownCost(t *testing.T) {
 		again.over(loop.StopPromise, 3)
 	})
 	bubble(t, func(t *testing.T) {
-		found := loopstate.State{Active: true, Iteration: 3, Prompt: "x", Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}, InARow: loopstate.InARow{UnknownCosts: 2}, Spent: loopstate.Spent{UnknownCosts: 2}, Begun: false}
+		found := loopstate.State{Active: true, Iteration: 3, Prompt: "x", Values: settings.Values{Given: limits.Given{Promise: new("DONE")}}, InARow: loopstate.InARow{UnknownCosts: 2}, Spent: loopstate.Spent{UnknownCosts: 2}, Begun: false}
 		found.MaxCostUSD = new(1.0)
 		r := prepare(t, &found, func(c *setup.Config) { c.Continue, c.Once = true, true }, unpricedRun())
 		must.OK(t, r.begin())

@@ -40,7 +40,7 @@ func (l *engine) handOn(r judge.Report, counts judge.Tally) loop.End {
 	switch p := judge.PauseAfter(r, counts, now); p.Reason {
 	case "":
 	case loop.WaitOverloaded: // nobody is here to count it later
-		l.state.Base.Elapsed += max(l.state.UntilLimit(p.Until, now).Sub(now), 0)
+		l.state.SpentBefore.Elapsed += max(l.state.UntilLimit(p.Until, now).Sub(now), 0)
 		l.waits.enterWait(p.Reason, p.Attempt, p.Until)
 	case loop.PauseQuota: // the program that holds the loop asks again
 		l.waits.enterWait(loop.WaitRateLimit, p.Attempt, p.Until)
@@ -63,7 +63,7 @@ func (l *waits) stays(end loop.End) bool {
 		return false
 	}
 	var failed error
-	l.files.saveBy(l.store.HandOn, nothing, func(_ loopstate.State, err error) { failed = err })
+	l.files.saveBy(l.store.Transfer, nothing, func(_ loopstate.State, err error) { failed = err })
 	if failed != nil { // the end says it
 		return false
 	}
@@ -93,7 +93,7 @@ func (l *waits) stays(end loop.End) bool {
 // counts as running time: else nothing would end the wait.
 func (l *waits) waitAtCost(reason string, attempt int, until, now time.Time) {
 	l.wait(reason, attempt, l.state.UntilLimit(until, now))
-	l.state.Base.Elapsed += time.Since(now)
+	l.state.SpentBefore.Elapsed += time.Since(now)
 }
 
 // tellPacing says once that runs are kept apart that may have done nothing.

@@ -28,7 +28,7 @@ func TestWithoutItsWallsALoopDoesNotStart(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	_, err := drive(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
-		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+		Limits: limits.Default(), Values: settings.Values{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", "touch ran"}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 	if refused := (*sandbox.Error)(nil); !errors.As(err, &refused) {
@@ -46,7 +46,7 @@ func TestTheAgentOfALoopIsBehindItsWalls(t *testing.T) {
 	home, folder := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
 	l, err := drive(setup.Config{Folder: folder, Prompt: "x", Storage: setup.Storage{History: history.Options{Folder: t.TempDir()}},
-		Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+		Limits: limits.Default(), Values: settings.Values{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", "touch in; touch ~/out; touch .pi/ralph-loop.local.md; echo LOOP_COMPLETE"}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 	must.OK(t, err)
@@ -77,7 +77,7 @@ func TestAWriteShowsNothingThatTheWallsHide(t *testing.T) {
 	defer l.engine.walls.Close()
 	shows := func(name, content string) string {
 		input := []byte(ask.JSON(map[string]string{"file_path": name, "content": content}))
-		return l.engine.questions.openDesk().Reader.Question(stream.Question{Method: "can_use_tool", Tool: "Write", Message: name, Input: input}).Detail
+		return l.engine.questions.openPending().Reader.Question(stream.Question{Method: "can_use_tool", Tool: "Write", Message: name, Input: input}).Detail
 	}
 	for _, name := range []string{".env", "keys/a", "link"} {
 		if got := shows(name, "new"); got != "--- "+name+" (hidden by the sandbox, so it isn't compared)\n+++ "+name+"\n+new" {

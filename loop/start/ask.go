@@ -17,17 +17,17 @@ const unanswered = 30 * time.Minute
 // bound says for how long the loop waits for its user.
 func bound(cfg *setup.Config) {
 	cfg.Asking.Unanswered = unanswered
-	if said := cfg.Said.AskTimeout; said != nil {
+	if said := cfg.Values.AskTimeout; said != nil {
 		cfg.Asking.Unanswered = time.Duration(*said)
 	}
 }
 
 // letAsk has all agents of the loop ask their user.
 func (r Resolver) letAsk(ctx context.Context, cfg *setup.Config) (err error) {
-	if cfg.Said.Live == settings.Off {
+	if cfg.Values.Live == settings.Off {
 		return errors.New(`an agent that asks you has to be live: leave out live = "off" (--no-live), or permissions = "ask"`)
 	}
-	if cfg.Asking.On = true; cfg.Said.AskTimeout != nil {
+	if cfg.Asking.On = true; cfg.Values.AskTimeout != nil {
 		cfg.Asking.Timeout = cfg.Asking.Unanswered
 	}
 	asking := func(b *backends.Backend, args []string, who string) {
@@ -66,7 +66,7 @@ func (r Resolver) fallbacks(ctx context.Context, cfg *setup.Config) error {
 			args = cfg.Args
 		}
 		_, err = agent.backend.Find()
-		if err == nil && cfg.Said.Permissions == settings.PermissionsAsk {
+		if err == nil && cfg.Values.Permissions == settings.PermissionsAsk {
 			_, err = agent.backend.Asking(ctx, args)
 		}
 		if err != nil {
@@ -82,8 +82,8 @@ func (r Resolver) fallbacks(ctx context.Context, cfg *setup.Config) error {
 // talk lets the agents be talked to that can be, where that is wanted. The error says which
 // can't ask that has to.
 func (r Resolver) talk(ctx context.Context, cfg *setup.Config) error {
-	live := cfg.Said.Live
-	if cfg.Said.Permissions == settings.PermissionsAsk {
+	live := cfg.Values.Live
+	if cfg.Values.Permissions == settings.PermissionsAsk {
 		return r.letAsk(ctx, cfg)
 	}
 	if live == settings.Off || live != settings.On && !r.Attended {

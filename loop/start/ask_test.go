@@ -81,22 +81,22 @@ func TestALoopThatGoesOnStillAsks(t *testing.T) {
 	minute := new(limits.Duration(time.Minute))
 	for _, tt := range []struct {
 		name          string
-		start         settings.Said
+		start         settings.Values
 		file          string
-		found         settings.Said
+		found         settings.Values
 		asks, isQuiet bool
 		unanswered    time.Duration
 	}{
-		{"what loosens counts for nothing", settings.Said{}, "permissions = \"ask\"", settings.Said{Permissions: "agent", AskTimeout: minute, Instruct: new(true)}, true, false, 30 * time.Minute},
-		{"what it was told", settings.Said{}, "", settings.Said{Permissions: "ask", AskTimeout: minute, Instruct: new(false)}, true, true, time.Minute},
-		{"never is no time", settings.Said{}, "", settings.Said{Permissions: "ask", AskTimeout: new(limits.Duration(0))}, true, false, 30 * time.Minute},
-		{"what isn't kept", settings.Said{}, "", settings.Said{Live: "on", OnClose: "keep"}, false, false, 30 * time.Minute},
-		{"the start's word", settings.Said{Permissions: "agent"}, "", settings.Said{Permissions: "ask", AskTimeout: minute}, false, false, time.Minute},
+		{"what loosens counts for nothing", settings.Values{}, "permissions = \"ask\"", settings.Values{Permissions: "agent", AskTimeout: minute, Instruct: new(true)}, true, false, 30 * time.Minute},
+		{"what it was told", settings.Values{}, "", settings.Values{Permissions: "ask", AskTimeout: minute, Instruct: new(false)}, true, true, time.Minute},
+		{"never is no time", settings.Values{}, "", settings.Values{Permissions: "ask", AskTimeout: new(limits.Duration(0))}, true, false, 30 * time.Minute},
+		{"what isn't kept", settings.Values{}, "", settings.Values{Live: "on", OnClose: "keep"}, false, false, 30 * time.Minute},
+		{"the start's word", settings.Values{Permissions: "agent"}, "", settings.Values{Permissions: "ask", AskTimeout: minute}, false, false, time.Minute},
 	} {
 		files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
-		cfg, err := goOn(t, Resolver{Start: Options{Said: tt.start}, Settings: settingsOf(t, tt.file)}, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "claude"}, Said: tt.found}}, files)
-		if err != nil || cfg.Asking.On != tt.asks || *cfg.Said.Instruct == tt.isQuiet || cfg.Asking.Unanswered != tt.unanswered || cfg.Said.Live == "on" || cfg.Said.OnClose == "keep" {
-			t.Errorf("%s: %v, %v, %v, %+v", tt.name, err, cfg.Asking.On, cfg.Asking.Unanswered, cfg.Said)
+		cfg, err := goOn(t, Resolver{Start: Options{Values: tt.start}, Settings: settingsOf(t, tt.file)}, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "claude"}, Values: tt.found}}, files)
+		if err != nil || cfg.Asking.On != tt.asks || *cfg.Values.Instruct == tt.isQuiet || cfg.Asking.Unanswered != tt.unanswered || cfg.Values.Live == "on" || cfg.Values.OnClose == "keep" {
+			t.Errorf("%s: %v, %v, %v, %+v", tt.name, err, cfg.Asking.On, cfg.Asking.Unanswered, cfg.Values)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func BroughtTo(s config.Settings) (all []config.Planted) {
 			all = append(all, Planted(folder, a))
 		}
 	}
-	if p, err := setup.ReadPlan(folder, s.Said.Plan); s.Said.Plan != "" && err == nil {
+	if p, err := setup.ReadPlan(folder, s.Loop.Plan); s.Loop.Plan != "" && err == nil {
 		all = append(all, checksOf(folder, p.Name, p.Commands())...)
 	}
 	return all

@@ -23,7 +23,7 @@ func TestFallbacks(t *testing.T) {
 		"one that nobody knows":                                        {"[backends.mine]\ncommand = \"x\"\n[[fallback]]\nbackend = \"mine\"\nmodel = \"m\"\n", "", "", "", "fallback: mine can't be told its model"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := Options{Agent: Agent{Name: "pi", Args: []string{"--tools", "read"}}, Said: settings.Said{Permissions: tt.permissions}}
+			start := Options{Agent: Agent{Name: "pi", Args: []string{"--tools", "read"}}, Values: settings.Values{Permissions: tt.permissions}}
 			if tt.permissions != "" {
 				start.Agent = Agent{Name: "claude"}
 			}

@@ -185,7 +185,7 @@ func AddFlags(f *pflag.FlagSet, o *Options, use Use) {
 
 func (flag Flag) add(f *pflag.FlagSet, o *Options) {
 	if flag.at == nil {
-		flag.addSetting(f, &o.Said, nil)
+		flag.addSetting(f, &o.Values, nil)
 		return
 	}
 	switch at := flag.at(o).(type) {
@@ -200,7 +200,7 @@ func (flag Flag) add(f *pflag.FlagSet, o *Options) {
 	case *[]string:
 		f.StringArrayVar(at, flag.Name, nil, flag.Usage)
 	case *[]config.Step:
-		f.Var(&naming{to: at, flag: flag.Name}, flag.Name, flag.Usage)
+		f.Var(&agentFlag{to: at, flag: flag.Name}, flag.Name, flag.Usage)
 	case pflag.Value:
 		f.Var(at, flag.Name, flag.Usage)
 		if _, isTree := at.(*treeFlag); isTree {
@@ -209,7 +209,7 @@ func (flag Flag) add(f *pflag.FlagSet, o *Options) {
 	}
 }
 
-func (flag Flag) addSetting(f *pflag.FlagSet, to *settings.Said, now *limits.Limits) {
+func (flag Flag) addSetting(f *pflag.FlagSet, to *settings.Values, now *limits.Limits) {
 	if flag.means == "" {
 		f.Var(&settingFlag{flag.setting, to, now}, flag.Name, flag.Usage)
 		return
@@ -256,14 +256,14 @@ func (o Options) Over(below Options) Options {
 			flag.copy(&out, below)
 		}
 	}
-	out.Said = o.Said.Or(below.Said)
+	out.Values = o.Values.Or(below.Values)
 	return out
 }
 
 // settingFlag is the flag of a setting that takes its value.
 type settingFlag struct {
 	settings.Setting
-	to  *settings.Said
+	to  *settings.Values
 	now *limits.Limits // to which "+10" adds; nil: nothing is added to
 }
 

@@ -112,7 +112,7 @@ var (
 
 // seen is what a reader of a text sees, and how many comments that leaves out.
 func seen(text string) (visible string, hidden int) {
-	text = stream.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
+	text = stream.Sanitize(strings.ReplaceAll(text, "\r\n", "\n"))
 	for _, comments := range []func() *regexp.Regexp{closedComment, openComment} {
 		hidden += len(comments().FindAllStringIndex(text, -1))
 		text = comments().ReplaceAllString(text, "")

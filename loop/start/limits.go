@@ -12,10 +12,10 @@ import (
 )
 
 // AddLimits adds the flags that bound a loop to a set, with the defaults of a new loop.
-func AddLimits(f *pflag.FlagSet, to *Options) { addLimits(f, &to.Said, nil) }
+func AddLimits(f *pflag.FlagSet, to *Options) { addLimits(f, &to.Values, nil) }
 
 // addLimits adds them for a loop with the limits now; nil for a new one.
-func addLimits(f *pflag.FlagSet, to *settings.Said, now *loop.Limits) {
+func addLimits(f *pflag.FlagSet, to *settings.Values, now *loop.Limits) {
 	for _, flag := range settingFlags(true) {
 		flag.addSetting(f, to, now)
 		flag.Group.In(f, flag.Seldom, flag.Name)
@@ -35,7 +35,7 @@ func LimitsIn(flags []string) loop.Patch {
 }
 
 // FlagsOf are limits and a promise as flags, one word each.
-func FlagsOf(p loop.Patch) []string { return settings.Said{Given: p.Given}.Flags("=") }
+func FlagsOf(p loop.Patch) []string { return settings.Values{Given: p.Given}.Flags("=") }
 
 // ParseChange reads what a person types to change a loop with the limits now:
 // flags, with quotes as in a shell, and values alone.
@@ -47,7 +47,7 @@ func FlagsOf(p loop.Patch) []string { return settings.Said{Given: p.Given}.Flags
 // has reached. If it has reached none, dollars (also 0.5 and 0,5) are for the cost, a time is for the time, and any other
 // number is for the iterations.
 func ParseChange(text string, now loop.Limits, reached limits.Name) (loop.Patch, error) {
-	var said settings.Said
+	var said settings.Values
 	flags := newFlagSet()
 	addLimits(flags, &said, &now)
 	words, err := shellWords(text)

@@ -43,7 +43,7 @@ func TestWhenAnAgentIsTalkedTo(t *testing.T) {
 		{"live = \"on\"\n", settings.Off, true, false, config.FromStart},
 		{"live = \"off\"\n", settings.Auto, true, true, config.FromStart},
 	} {
-		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "pi"}, Said: settings.Said{Live: c.start}}, Settings: settingsOf(t, c.file), Attended: c.attended}
+		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "pi"}, Values: settings.Values{Live: c.start}}, Settings: settingsOf(t, c.file), Attended: c.attended}
 		cfg, sources, err := r.Resolve(t.Context())
 		must.OK(t, err)
 		line := []string{"-p", "--mode", "json", "--no-session"}
@@ -83,7 +83,7 @@ func TestAgentsOfStepsAndTheReviewerAreTalkedToToo(t *testing.T) {
 func TestAnAgentThatCanNotBeTalkedToIsRunAsBefore(t *testing.T) {
 	for live, warnings := range map[string]int{settings.On: 1, settings.Auto: 0} {
 		cfg := setup.Config{Backend: backends.Backend{Name: "codex", Prompt: backends.PromptStdin}}
-		cfg.Said.Live = live
+		cfg.Values.Live = live
 		Resolver{Attended: true}.talk(context.Background(), &cfg)
 		if cfg.Backend.Prompt != backends.PromptStdin || len(cfg.Warnings) != warnings {
 			t.Errorf("%s: %s, %q", live, cfg.Backend.Prompt, cfg.Warnings)

@@ -29,8 +29,8 @@ func Permits(ctx context.Context, cfg setup.Config) []Permit {
 		return nil
 	}
 	anything := Options{Agent: Agent{Args: b.Commands}}
-	asking := Permit{"ask you before it runs a command", Options{Said: settings.Said{Permissions: settings.PermissionsAsk}}}
-	switch behind := (Options{Agent: anything.Agent, Said: settings.Said{Sandbox: sandbox.Workspace}}); {
+	asking := Permit{"ask you before it runs a command", Options{Values: settings.Values{Permissions: settings.PermissionsAsk}}}
+	switch behind := (Options{Agent: anything.Agent, Values: settings.Values{Sandbox: sandbox.Workspace}}); {
 	case cfg.Sandbox.IsOn():
 		return []Permit{{"run any command behind the walls", anything}, asking}
 	case sandbox.Check(ctx, cfg.Sandbox.EngineOf()) == nil:
@@ -42,7 +42,7 @@ func Permits(ctx context.Context, cfg setup.Config) []Permit {
 
 // Flags are the permit's on a command line, behind arguments that the agent has already.
 func (p Permit) Flags(args ...string) string {
-	words := p.Options.Said.Flags(" ")
+	words := p.Options.Values.Flags(" ")
 	if len(p.Options.Agent.Args) == 0 {
 		args = nil
 	}

@@ -18,20 +18,20 @@ import (
 // NeedsPrompt says whether a start that gives no prompt has that of the settings: one with a plan has the plan's, unless
 // the settings name a file.
 func (o Options) NeedsPrompt(s config.Settings) bool {
-	return o.Or(s.Said).Plan == "" || s.Source("prompt_file") != config.FromDefault
+	return o.Or(s.Loop).Plan == "" || s.Source("prompt_file") != config.FromDefault
 }
 
 // PlanPrompt is the prompt of a start that names a plan and gives none; "" without a plan.
 func (o Options) PlanPrompt() string {
-	if o.Said.Plan == "" {
+	if o.Values.Plan == "" {
 		return ""
 	}
-	return setup.PlanPrompt(o.Said.Plan)
+	return setup.PlanPrompt(o.Values.Plan)
 }
 
 // PlanFile is the plan that a talk with an agent ends in, from the folder on.
 func PlanFile(r Resolver) string {
-	return cmp.Or(r.Start.Said.Plan, r.Settings.Said.Plan, "PLAN.md")
+	return cmp.Or(r.Start.Values.Plan, r.Settings.Loop.Plan, "PLAN.md")
 }
 
 // askForPlan is the prompt of a talk that ends in a plan.
@@ -51,8 +51,8 @@ func askForPlan(r Resolver, prompt string) (string, error) {
 
 // planAgents adds the roles that the plan's tasks name. Of a plan that the start doesn't name, its user has to trust
 // the commands first. A loop that somebody else began has its own agent do all.
-func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) error {
-	if cfg.Said.Plan == "" || cfg.Stranger {
+func planAgents(ctx context.Context, r Resolver, c *team, cfg *setup.Config) error {
+	if cfg.Values.Plan == "" || cfg.Stranger {
 		return nil
 	}
 	folder := r.Settings.Files.Folder
@@ -62,7 +62,7 @@ func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) err
 	if err != nil { // where the loop begins, there may be one
 		return nil
 	}
-	if r.Start.Said.Plan == "" {
+	if r.Start.Values.Plan == "" {
 		c.planted = append(c.planted, checksOf(folder, p.Name, p.Commands())...)
 	}
 	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
@@ -85,7 +85,7 @@ func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) err
 func PlanProblems(s config.Settings, p plan.Plan) (problems []plan.Problem) {
 	set := agents.Read(s.Files.Folder)
 	var untrusted error
-	if s.Said.Plan == p.Name {
+	if s.Loop.Plan == p.Name {
 		untrusted = s.Files.CheckAgents(checksOf(s.Files.Folder, p.Name, p.Commands()))
 	}
 	for _, it := range p.Items {
@@ -114,10 +114,10 @@ func checksOf(folder, name string, commands []string) []config.Planted {
 }
 
 // planRole is the hat with a name, which listens to nothing, or the agent of a file.
-func planRole(ctx context.Context, r Resolver, set agents.Set, name string, c *cast, own []string) (role setup.Role, err error) {
+func planRole(ctx context.Context, r Resolver, set agents.Set, name string, c *team, own []string) (role setup.Role, err error) {
 	named, ok := r.Settings.Hats[name]
 	if !ok {
-		s, err := r.fileSeat(ctx, set, config.StepAgent{Agent: name}, config.FromFolder, c)
+		s, err := r.assign(ctx, set, config.StepAgent{Agent: name}, config.FromFolder, c)
 		if err != nil {
 			return role, err
 		}

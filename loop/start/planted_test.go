@@ -47,8 +47,8 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 		{"what the start says counts", "ralph-found", files, loose, loop.Patch{Given: limits.Given{MaxIterations: new(500), MaxDuration: new(limits.Duration(0))}},
 			loop.Limits{MaxIterations: 500, MaxCostUSD: 2, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 6},
 	} {
-		cfg, err := goOn(t, Resolver{Settings: s, Start: Options{Said: settings.Said{Given: tt.start.Given}}, Detect: detectPi},
-			Found{"state.md", loopstate.State{LoopID: tt.id, AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Said: settings.Said{Given: tt.limits.All()}}}, tt.files)
+		cfg, err := goOn(t, Resolver{Settings: s, Start: Options{Values: settings.Values{Given: tt.start.Given}}, Detect: detectPi},
+			Found{"state.md", loopstate.State{LoopID: tt.id, AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Values: settings.Values{Given: tt.limits.All()}}}, tt.files)
 		must.OK(t, err)
 		got, _ := cfg.Change.Over(tt.limits, "")
 		if got != tt.want || strings.Count(strings.Join(cfg.Warnings, " "), "is not taken") != tt.told {
@@ -115,8 +115,8 @@ func TestAStateFileAsThePromptLoosensNoLimit(t *testing.T) {
 		{"the editor allows more", false, loop.Patch{}, loop.Patch{Given: limits.Given{MaxFailures: new(9), MaxIterations: new(60)}}, loop.Limits{MaxIterations: 60, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 6, MaxUnchanged: 5, MaxUnknown: 3}, 2},
 		{"the start says so", false, loop.Patch{Given: limits.Given{MaxIterations: new(0), MaxDuration: new(limits.Duration(6 * time.Hour))}}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 6 * time.Hour, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 1},
 	} {
-		r := Resolver{Start: Options{Said: settings.Said{Given: tt.start.Given}}, Editor: Options{Said: settings.Said{Given: tt.editor.Given}}, Settings: settingsOf(t, "[limits]\nmax_cost_usd = 2\n")}
-		warnings := strings.Join(r.Adopt(Options{Said: settings.Said{Given: file.Given}}, tt.isOwn), " ")
+		r := Resolver{Start: Options{Values: settings.Values{Given: tt.start.Given}}, Editor: Options{Values: settings.Values{Given: tt.editor.Given}}, Settings: settingsOf(t, "[limits]\nmax_cost_usd = 2\n")}
+		warnings := strings.Join(r.Adopt(Options{Values: settings.Values{Given: file.Given}}, tt.isOwn), " ")
 		var cfg setup.Config
 		r.say(&cfg)
 		if cfg.Limits != tt.want || strings.Count(warnings, "is not taken") != tt.told {

@@ -25,7 +25,7 @@ func TestAnAgentOfTheFolderIsFoundBehindItsWalls(t *testing.T) {
 		"a session": func(r Resolver) error { _, _, err := r.Interactive(t.Context(), "x"); return err },
 		"one that goes on": func(r Resolver) error {
 			r.Settings.Sandbox.Mode = ""
-			_, err := goOn(t, r, Found{State: loopstate.State{Said: settings.Said{Sandbox: sandbox.Workspace}}}, r.Settings.Files)
+			_, err := goOn(t, r, Found{State: loopstate.State{Values: settings.Values{Sandbox: sandbox.Workspace}}}, r.Settings.Files)
 			return err
 		},
 	} {

@@ -25,7 +25,7 @@ import (
 // Options are what a start says, or an editor's settings. What is empty or nil
 // is left to those behind it.
 type Options struct {
-	settings.Said
+	settings.Values
 	Agent  Agent
 	Steps  []config.Step // agents of markdown files
 	Check  Check
@@ -86,7 +86,7 @@ func (r Resolver) resolve(ctx context.Context) (setup.Config, Sources, error) {
 	if err := checkArguments(own); err != nil {
 		return cfg, sources, err
 	}
-	c, doubt, err := r.cast(ctx, own)
+	c, doubt, err := r.team(ctx, own)
 	if err != nil {
 		return cfg, sources, err
 	}
@@ -111,15 +111,15 @@ func (r Resolver) resolve(ctx context.Context) (setup.Config, Sources, error) {
 		cfg.Model, sources["model"] = r.Host.Model, config.FromEditor
 	}
 	r.agentSources(c, sources)
-	if err := r.enlist(ctx, c, &cfg); err != nil {
+	if err := r.setTeam(ctx, c, &cfg); err != nil {
 		return cfg, sources, err
 	}
 	return cfg, sources, doubt
 }
 
-// cast returns the agents that do the loop's work. own are the user's arguments for its agent. doubt names what of a state
+// team returns the agents that do the loop's work. own are the user's arguments for its agent. doubt names what of a state
 // file the user has to trust first.
-func (r Resolver) cast(ctx context.Context, own []string) (c cast, doubt, err error) {
+func (r Resolver) team(ctx context.Context, own []string) (c team, doubt, err error) {
 	if r.Was != nil {
 		if c, doubt, err = r.filesAgain(ctx, *r.Was); err == nil && c.from == "" {
 			return r.agentAgain(ctx, *r.Was)
@@ -140,7 +140,7 @@ func (r Resolver) cast(ctx context.Context, own []string) (c cast, doubt, err er
 }
 
 // agentSources tells who named the agent, and its arguments.
-func (r Resolver) agentSources(c cast, to Sources) {
+func (r Resolver) agentSources(c team, to Sources) {
 	agent := c.base
 	to["backend"] = agent.from
 	to["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
@@ -224,21 +224,21 @@ func othersFile(folder string) []string {
 // say sets the loop's settings, and returns the sources of a loop that begins. A loop that goes on has the limits and the
 // promise of its state file, with the start's changes.
 func (r Resolver) say(cfg *setup.Config) (sources Sources) {
-	cfg.Said = r.Start.Said.Or(r.Editor.Said).Or(r.Settings.Said)
-	bounds := cfg.Said.Given
-	cfg.Said.Given = limits.Given{} // which stand in a place of their own
+	cfg.Values = r.Start.Values.Or(r.Editor.Values).Or(r.Settings.Loop)
+	bounds := cfg.Values.Given
+	cfg.Values.Given = limits.Given{} // which stand in a place of their own
 	bound(cfg)
 	if r.Was != nil {
 		cfg.PromiseFrom = string(config.FromStart)
 		r.tighten(cfg, *r.Was)
 		return Sources{}
 	}
-	if cfg.Prompt == "" && cfg.Said.Plan != "" {
-		cfg.Prompt = setup.PlanPrompt(cfg.Said.Plan)
+	if cfg.Prompt == "" && cfg.Values.Plan != "" {
+		cfg.Prompt = setup.PlanPrompt(cfg.Values.Plan)
 	}
 	sources = Sources{}
 	for _, s := range settings.All() {
-		sources[s.Wire] = first(s.IsIn(r.Start.Said), s.IsIn(r.Editor.Said), r.Settings.Source(s.Key))
+		sources[s.Wire] = first(s.IsIn(r.Start.Values), s.IsIn(r.Editor.Values), r.Settings.Source(s.Key))
 	}
 	cfg.Limits, cfg.Promise = bounds.Over(limits.Limits{}), bounds.CompletionPromise()
 	if sources["completionPromise"] == config.FromDefault {

@@ -152,13 +152,13 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 	s := settingsOf(t, "[limits]\nmax_iterations = 1\nmax_cost_usd = 1\nmax_duration = \"1h\"\n[completion]\npromise = \"A\"\ninstruct = false\n")
 	cfg, sources := resolve(t, Resolver{
 		Settings: s,
-		Start:    Options{Said: settings.Said{Given: limits.Given{MaxIterations: new(3)}}},
-		Editor:   Options{Said: settings.Said{Given: limits.Given{MaxIterations: new(2), MaxCostUSD: new(2.0), Promise: new("B")}}},
+		Start:    Options{Values: settings.Values{Given: limits.Given{MaxIterations: new(3)}}},
+		Editor:   Options{Values: settings.Values{Given: limits.Given{MaxIterations: new(2), MaxCostUSD: new(2.0), Promise: new("B")}}},
 	})
 	want := limits.Default()
 	want.MaxIterations, want.MaxCostUSD, want.MaxDuration = 3, 2, s.Limits().MaxDuration
-	if cfg.Limits != want || cfg.Promise != "B" || *cfg.Said.Instruct {
-		t.Errorf("got %+v, %q, %v", cfg.Limits, cfg.Promise, *cfg.Said.Instruct)
+	if cfg.Limits != want || cfg.Promise != "B" || *cfg.Values.Instruct {
+		t.Errorf("got %+v, %q, %v", cfg.Limits, cfg.Promise, *cfg.Values.Instruct)
 	}
 	wantSources := Sources{"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "verify": config.FromDefault}
 	for _, s := range settings.All() {
@@ -175,7 +175,7 @@ func TestWhoseThePromiseIs(t *testing.T) {
 	none, folder := config.Default(), settingsOf(t, "[completion]\npromise = \"FOLDER\"\n")
 	one := "Do it, then `<promise>\n ALL  DONE </promise>`, I mean <promise>ALL DONE</promise>.\n"
 	said := func(promise string) Options {
-		return Options{Said: settings.Said{Given: limits.Given{Promise: &promise}}}
+		return Options{Values: settings.Values{Given: limits.Given{Promise: &promise}}}
 	}
 	for _, tt := range []struct {
 		name          string
@@ -372,9 +372,9 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			}
 		})
 	}
-	program := Found{"state.md", loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "/bin/agent", BackendOutput: "pi-stream-json", BackendPrompt: "arg"}, Said: settings.Said{Instruct: new(false)}, Closing: settings.OnCloseKeep}}
+	program := Found{"state.md", loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "/bin/agent", BackendOutput: "pi-stream-json", BackendPrompt: "arg"}, Values: settings.Values{Instruct: new(false)}, Closing: settings.OnCloseKeep}}
 	cfg, err := goOn(t, Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}, program, files)
-	if err != nil || string(cfg.Backend.Output) != program.BackendOutput || string(cfg.Backend.Prompt) != program.BackendPrompt || *cfg.Said.Instruct || cfg.Said.OnClose != settings.OnCloseKeep {
+	if err != nil || string(cfg.Backend.Output) != program.BackendOutput || string(cfg.Backend.Prompt) != program.BackendPrompt || *cfg.Values.Instruct || cfg.Values.OnClose != settings.OnCloseKeep {
 		t.Errorf("a program is spoken to as before: %+v, %v", cfg.Backend, err)
 	}
 	var noModel *NoModelError

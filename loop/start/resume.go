@@ -39,7 +39,7 @@ func FoundIn(folder string) (Found, error) {
 func (r *Resolver) takeUp(cfg *setup.Config) {
 	was, files := r.Was, r.Settings.Files
 	cfg.Continue, cfg.Stranger, cfg.Change = true, !files.HasStarted(was.LoopID), r.Start.Patch()
-	r.Start.Said = r.Start.Said.Or(settings.Said{OnClose: was.Closing}).Or(was.Said.Tightening(r.Settings.Said))
+	r.Start.Values = r.Start.Values.Or(settings.Values{OnClose: was.Closing}).Or(was.Values.Tightening(r.Settings.Loop))
 	var check verify.Check
 	if check, cfg.Verification.ReviewerMark = files.CheckOf(was.LoopID); check.IsSet() {
 		r.Settings.Verify = check
@@ -48,7 +48,7 @@ func (r *Resolver) takeUp(cfg *setup.Config) {
 
 // agentAgain returns the agent of a loop that goes on without agents of files: the one or the hat that the start names, else
 // that of the state file. doubt names what of the state file the user has to trust first.
-func (r Resolver) agentAgain(ctx context.Context, found Found) (c cast, doubt, err error) {
+func (r Resolver) agentAgain(ctx context.Context, found Found) (c team, doubt, err error) {
 	named := r.Start.Agent
 	fromFile := named.Name == "" && named.Hat == ""
 	if _, ok := r.Settings.Hats[found.Hat]; fromFile && ok && !found.isHanding() {
@@ -109,14 +109,14 @@ func without(list, other []string) (gone []string) {
 // filesAgain returns the agents of files of a loop that goes on: those that the start names, else those of the state file,
 // else those of the steps in ralph.toml; the zero value for a loop without. All are read anew and need trust again. doubt
 // names what of the state file the user has to trust first.
-func (r Resolver) filesAgain(ctx context.Context, found Found) (c cast, doubt, err error) {
+func (r Resolver) filesAgain(ctx context.Context, found Found) (c team, doubt, err error) {
 	named := &r.Start.Agent
 	isFiles := r.Start.Steps == nil && named.Hat == "" && found.Agents != ""
 	_, wearsHat := r.Settings.Hats[found.Hat]
 	isFilesProgram, isFilesArgs := false, false
 	switch {
 	case isFiles:
-		steps, backend, err := readNaming(found.Agents)
+		steps, backend, err := parseAgentFlags(found.Agents)
 		if err != nil {
 			return c, nil, fmt.Errorf("%s: agents: %w", found.File, err)
 		}

@@ -32,16 +32,16 @@ func (r Resolver) base(ctx context.Context) (chosen, error) {
 	return r.catalog().choose(ctx, r.Start.Agent, r.Editor.Agent)
 }
 
-// seat is a hat or an agent of a file that does a part of the loop's work.
-type seat struct {
+// assignment is a hat or an agent of a file that does a part of the loop's work.
+type assignment struct {
 	hats.Hat
 	chosen              // what runs it
 	file   agents.Agent // that describes it; the zero value for a hat of ralph.toml
 	task   string
 }
 
-// role makes a setup.Role of a seat. own are the user's arguments: they count only for agents of the base's backend.
-func (r Resolver) role(s seat, base chosen, own []string) (setup.Role, error) {
+// role makes a setup.Role of an assignment. own are the user's arguments: they count only for agents of the base's backend.
+func (r Resolver) role(s assignment, base chosen, own []string) (setup.Role, error) {
 	isBases := s.backend.Name == base.backend.Name
 	if !isBases {
 		own = nil
@@ -78,7 +78,7 @@ func (r Resolver) hatOn(h hats.Hat, on, base chosen, own []string) (made setup.R
 	if h.Instructions, err = instructionsOf(r.Settings.Hats[h.Name]); err != nil {
 		return made, err
 	}
-	return r.role(seat{Hat: h, chosen: on}, base, own)
+	return r.role(assignment{Hat: h, chosen: on}, base, own)
 }
 
 // hats are the roles of the hats that hand work over to each other, or of the one that a start

@@ -13,7 +13,7 @@ import (
 // Programs are asked for their versions behind them, with the context. from is who said which.
 func (r Resolver) wall(ctx context.Context, cfg *setup.Config, from config.Source) context.Context {
 	cfg.Sandbox = r.Settings.Sandbox
-	cfg.Sandbox.Mode = cfg.Said.Sandbox
+	cfg.Sandbox.Mode = cfg.Values.Sandbox
 	if r.Was != nil && cfg.Sandbox.Engine == "" {
 		cfg.Sandbox.Engine = r.Was.SandboxEngine
 	}

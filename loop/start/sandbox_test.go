@@ -25,7 +25,7 @@ func TestWhoSaysWhetherThereAreWalls(t *testing.T) {
 		{"", sandbox.Workspace, true, config.FromStart},
 		{walled, sandbox.Off, false, config.FromStart},
 	} {
-		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "/bin/agent"}, Said: settings.Said{Sandbox: c.start}}, Settings: settingsOf(t, c.file)}
+		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "/bin/agent"}, Values: settings.Values{Sandbox: c.start}}, Settings: settingsOf(t, c.file)}
 		cfg, sources, err := r.Resolve(t.Context())
 		must.OK(t, err)
 		if cfg.Sandbox.IsOn() != c.want || sources["sandbox"] != c.from {
@@ -56,8 +56,8 @@ func TestALoopThatGoesOnHasTheWallsThatItHad(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
-			r := Resolver{Start: Options{Said: settings.Said{Sandbox: c.start}}, Settings: settingsOf(t, c.file)}
-			cfg, err := goOn(t, r, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Said: settings.Said{Sandbox: c.found}, SandboxEngine: c.engine}}, files)
+			r := Resolver{Start: Options{Values: settings.Values{Sandbox: c.start}}, Settings: settingsOf(t, c.file)}
+			cfg, err := goOn(t, r, Found{State: loopstate.State{AgentChoice: loopstate.AgentChoice{Backend: "pi"}, Values: settings.Values{Sandbox: c.found}, SandboxEngine: c.engine}}, files)
 			must.OK(t, err)
 			if cfg.Sandbox.IsOn() != c.want || c.want && cfg.Sandbox.Engine != c.engine {
 				t.Errorf("got %+v", cfg.Sandbox)

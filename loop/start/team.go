@@ -41,16 +41,16 @@ func stepsOf(names []string, isSideBySide bool) (steps []config.Step) {
 	return steps
 }
 
-// naming is a flag that names the agents of steps.
-type naming struct {
+// agentFlag is a flag that names the agents of steps.
+type agentFlag struct {
 	to    *[]config.Step
 	flag  string
 	isSet bool // the last one counts
 }
 
-func (n *naming) String() string { return "" }
-func (n *naming) Type() string   { return "NAMES" }
-func (n *naming) Set(text string) error {
+func (n *agentFlag) String() string { return "" }
+func (n *agentFlag) Type() string   { return "NAMES" }
+func (n *agentFlag) Set(text string) error {
 	names := []string{text}
 	if n.flag != "agent" {
 		names = strings.Split(text, ",")
@@ -70,9 +70,9 @@ func (n *naming) Set(text string) error {
 	return nil
 }
 
-// Naming names the agents of steps as a command line does, and the backend that all of them run on, which may be "". So
+// AgentFlags names the agents of steps as a command line does, and the backend that all of them run on, which may be "". So
 // does a state file.
-func Naming(steps []config.Step, backend string) string {
+func AgentFlags(steps []config.Step, backend string) string {
 	var words, names []string
 	for _, step := range steps {
 		for _, a := range step {
@@ -94,8 +94,8 @@ func Naming(steps []config.Step, backend string) string {
 	return strings.Join(words, " ")
 }
 
-// readNaming reads what Naming wrote.
-func readNaming(flags string) (steps []config.Step, backend string, err error) {
+// parseAgentFlags reads what AgentFlags wrote.
+func parseAgentFlags(flags string) (steps []config.Step, backend string, err error) {
 	var o Options
 	set := newFlagSet()
 	AddFlags(set, &o, toName)
@@ -109,8 +109,8 @@ func readNaming(flags string) (steps []config.Step, backend string, err error) {
 	return o.Steps, o.Agent.Name, err
 }
 
-// cast is who does a loop's work.
-type cast struct {
+// team is who does a loop's work.
+type team struct {
 	base     chosen         // the loop's own agent, or that of the one who has the last word
 	args     []string       // all of its arguments
 	roles    []setup.Role   // that listen, or the one that does all by itself
@@ -121,9 +121,9 @@ type cast struct {
 	warnings []string
 }
 
-// files is a cast of the agents that the start names, or else the files' steps; the zero value
+// files is a team of the agents that the start names, or else the files' steps; the zero value
 // for neither. own are the user's arguments for the agent who has the last word.
-func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c cast, err error) {
+func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c team, err error) {
 	start := r.Start.Agent
 	steps, from := r.Start.Steps, config.FromStart
 	if steps != nil && start.Hat != "" {
@@ -134,15 +134,15 @@ func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c 
 	if len(steps) == 0 {
 		return c, nil
 	}
-	c.shown.Flags = Naming(r.Start.Steps, start.Name)
+	c.shown.Flags = AgentFlags(r.Start.Steps, start.Name)
 	set := agents.Read(r.Settings.Files.Folder)
-	seats := make([][]seat, len(steps))
+	seats := make([][]assignment, len(steps))
 	for i, step := range steps {
 		if len(step) > limits.MaxAgents {
 			return c, fmt.Errorf("%d agents can't work side by side, only %d", len(step), limits.MaxAgents)
 		}
 		for _, said := range step {
-			s, err := r.fileSeat(ctx, set, said, from, &c)
+			s, err := r.assign(ctx, set, said, from, &c)
 			if err != nil {
 				return c, err
 			}
@@ -170,8 +170,10 @@ func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c 
 	return c, nil
 }
 
-// fileSeat finds an agent of a file. It runs on the backend that the start names, else on the one that its file is for.
-func (r Resolver) fileSeat(ctx context.Context, set agents.Set, said config.StepAgent, from config.Source, c *cast) (s seat, err error) {
+// assign finds an agent of a file. It runs on the backend that the start names, else on the one that its file is for.
+func (r Resolver) assign(
+	ctx context.Context, set agents.Set, said config.StepAgent, from config.Source, c *team,
+) (s assignment, err error) {
 	named := r.Start.Agent
 	a, hidden, err := set.Find(said.Agent, named.Name)
 	if err != nil {
@@ -182,7 +184,7 @@ func (r Resolver) fileSeat(ctx context.Context, set agents.Set, said config.Step
 	} else {
 		from = config.FromStart
 	}
-	s = seat{Hat: hats.Hat{Name: a.Name, Description: a.Description, Instructions: a.Instructions}, file: a, task: said.Task}
+	s = assignment{Hat: hats.Hat{Name: a.Name, Description: a.Description, Instructions: a.Instructions}, file: a, task: said.Task}
 	if s.chosen, err = r.catalog().named(ctx, named, from); err != nil {
 		return s, err
 	}
@@ -198,14 +200,14 @@ func (r Resolver) fileSeat(ctx context.Context, set agents.Set, said config.Step
 	return s, nil
 }
 
-func (c *cast) warn(format string, args ...any) {
+func (c *team) warn(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)
 	}
 }
 
 // about tells of an agent: "1 of 3: scout (pi) · tools read, bash · only reads · .pi/agents/scout.md".
-func (s seat) about(folder string, step, of int) string {
+func (s assignment) about(folder string, step, of int) string {
 	text := fmt.Sprintf("%s (%s)", s.Name, filepath.Base(s.backend.Name)) + Facts(s.file)
 	if of > 1 {
 		text = fmt.Sprintf("%d of %d: ", step, of) + text
@@ -247,9 +249,9 @@ func fileIn(folder string, a agents.Agent) string {
 	return a.File
 }
 
-// enlist puts the agents into a loop's configuration. The error names files that the user has to trust first; the
+// setTeam puts the agents into a loop's configuration. The error names files that the user has to trust first; the
 // configuration is whole all the same.
-func (r Resolver) enlist(ctx context.Context, c cast, cfg *setup.Config) error {
+func (r Resolver) setTeam(ctx context.Context, c team, cfg *setup.Config) error {
 	cfg.Backend, cfg.Hat, cfg.Args = c.base.backend, c.base.hat, c.args
 	cfg.Roles.Steps, cfg.Roles.Hats, cfg.Roles.Agents = c.steps, c.roles, c.shown
 	if c.from == "" {

@@ -233,9 +233,9 @@ func TestFlagsOfATeam(t *testing.T) {
 		if err != nil || r.Prompt != "Build X" || !cmp.Equal(r.Steps, want) {
 			t.Errorf("%s: %+v, %v", text, r, err)
 		}
-		again, backend, err := readNaming(Naming(want, "./a b"))
+		again, backend, err := parseAgentFlags(AgentFlags(want, "./a b"))
 		if err != nil || backend != "./a b" || !cmp.Equal(again, want) {
-			t.Errorf("%s: %+v on %q, %v", Naming(want, "./a b"), again, backend, err)
+			t.Errorf("%s: %+v on %q, %v", AgentFlags(want, "./a b"), again, backend, err)
 		}
 	}
 	if _, err := Parse("--chain a,,b X"); err == nil || err.Error() != `--chain: "a,,b" has a place without a name; write names as in scout,planner` {

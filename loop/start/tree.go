@@ -90,7 +90,7 @@ func (t Tree) Make(ctx context.Context, cfg *setup.Config, s config.Worktree, ou
 		return nil, advised(err)
 	}
 	notes, err := worktree.Bring(m.Repo, m.Path, s.Copy, s.Link)
-	if plan := cfg.Said.Plan; err == nil && plan != "" {
+	if plan := cfg.Values.Plan; err == nil && plan != "" {
 		if _, e := os.Stat(filepath.Join(m.Folder, plan)); errors.Is(e, fs.ErrNotExist) {
 			err = &worktree.Error{Why: plan + " isn't in the commit that it begins with", Fix: "commit it first, or say --with-changes"}
 		}

@@ -30,7 +30,7 @@ type scanner struct {
 
 // add looks at a line.
 func (s *scanner) add(raw string) {
-	line := strings.TrimRight(stream.Plain(strings.TrimRight(raw, "\r\n")), " \t")
+	line := strings.TrimRight(stream.Sanitize(strings.TrimRight(raw, "\r\n")), " \t")
 	text := strings.TrimSpace(line)
 	if text == "" {
 		return

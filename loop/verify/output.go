@@ -125,7 +125,7 @@ func (o *Output) last(limit int) string {
 
 // shown is a line as it may be shown, and not too long.
 func shown(line string) string {
-	line = strings.TrimRight(stream.Plain(strings.TrimRight(line[:min(len(line), maxLine)], "\r\n")), " \t")
+	line = strings.TrimRight(stream.Sanitize(strings.TrimRight(line[:min(len(line), maxLine)], "\r\n")), " \t")
 	if len(line) > shownLine {
 		line = strings.ToValidUTF8(line[:shownLine], "") + "..."
 	}

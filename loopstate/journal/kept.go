@@ -46,7 +46,7 @@ func (k *kept) Begin(s loop.Status) {
 	if k.cfg.Continue {
 		return
 	}
-	for text := stream.Plain(k.cfg.Prompt); text != ""; { // in pieces that updates may have
+	for text := stream.Sanitize(k.cfg.Prompt); text != ""; { // in pieces that updates may have
 		n := wire.FirstText(text, wire.MaxText)
 		k.first(wire.UserChunk{SessionUpdate: wire.KindUserChunk, MessageID: promptID, Content: wire.TextContent{Type: "text", Text: text[:n]}})
 		text = text[n:]

@@ -50,7 +50,7 @@ func TestAnEventIsToldOnce(t *testing.T) {
 		loop.Told{Text: "Mind the tests"},
 		loop.Published{Topic: "plan.ready", Target: "builder", Payload: "1. mend it <b>"},
 		loop.NearMiss{Found: "DONE", Expected: "ALL DONE", Why: "it differs", Offer: offer},
-		loop.Guidance{ID: "g1", State: loop.GuidanceDelivered, Text: "Mind the tests"},
+		loop.SteeringMessage{ID: "g1", State: loop.SteeringDelivered, Text: "Mind the tests"},
 		asked,
 		loop.Answered{Question: asked.Question},
 		loop.LimitsChanged{Limits: limits.Default(), Promise: "DONE"},

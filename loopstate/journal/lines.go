@@ -49,7 +49,7 @@ func (l *unwritten) waiting() int {
 
 // addText adds a piece of a message's text or thought.
 func (l *unwritten) addText(kind, messageID, parent, delta string) {
-	for delta = stream.Plain(delta); delta != ""; {
+	for delta = stream.Sanitize(delta); delta != ""; {
 		t := &l.text
 		goesOn := t.kind == kind && t.messageID == messageID && t.parent == parent
 		if t.size > 0 && (!goesOn || t.size > wire.MaxText-utf8.UTFMax) {

@@ -14,7 +14,7 @@ func FuzzTextInPieces(f *testing.F) {
 		f.Add(text, 3)
 	}
 	f.Fuzz(func(t *testing.T, text string, at int) {
-		text = strings.ToValidUTF8(text, "?") // as stream.Plain has it
+		text = strings.ToValidUTF8(text, "?") // as stream.Sanitize has it
 		n := wire.FirstText(text, max(at, 0)%(len(text)+1))
 		got := appendText(appendText([]byte(`{"sessionUpdate":"x","content":{"type":"text","text":"`), text[:n]), text[n:])
 		var chunk wire.Chunk

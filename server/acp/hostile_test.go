@@ -146,9 +146,9 @@ func (f *fickle) Start(ctx context.Context, p wire.StartParams, on service.Liste
 	return it, err
 }
 
-func (f *fickle) Run(ctx context.Context, c wire.Command) (wire.Said, error) {
+func (f *fickle) Run(ctx context.Context, c wire.Command) (wire.Notice, error) {
 	if err := f.refuses(); err != nil {
-		return wire.Said{}, err
+		return wire.Notice{}, err
 	}
 	return f.Loops.Run(ctx, c)
 }

@@ -59,7 +59,7 @@ func (s *session) Show(u wire.Update, _ []byte, isReplay bool) {
 	case wire.Verify:
 		s.showCheck(u.Text, func(v *view) { v.verified = cmp.Or(verifiedAs[u.State], "pending") })
 	default:
-		s.Tell(wire.SaidIn(u).Text)
+		s.Tell(wire.NoticeIn(u).Text)
 	}
 }
 

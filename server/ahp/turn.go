@@ -80,13 +80,13 @@ func (s *session) update(u wire.Update, isReplay bool) {
 	case wire.Iteration:
 		s.shown++
 		s.iterate(u.Iteration, u.Text)
-	case wire.Guidance:
-		if u.State == loop.GuidanceDelivered && s.steering != nil {
+	case wire.SteeringMessage:
+		if u.State == loop.SteeringDelivered && s.steering != nil {
 			s.isHeard(s.steering)
 		}
-		s.saysItself(wire.SaidIn(u).Text)
+		s.saysItself(wire.NoticeIn(u).Text)
 	default:
-		s.saysItself(wire.SaidIn(u).Text)
+		s.saysItself(wire.NoticeIn(u).Text)
 	}
 }
 

@@ -107,7 +107,7 @@ func (d *Documents) diagnostics(doc *document) []protocol.Diagnostic {
 func (doc *document) diagnostic(f finding) protocol.Diagnostic {
 	return protocol.Diagnostic{
 		Range: doc.span(f.start, f.end), Severity: f.severity,
-		Source: protocol.NewOptional(diagnosticSource), Message: protocol.String(stream.Plain(f.message)),
+		Source: protocol.NewOptional(diagnosticSource), Message: protocol.String(stream.Sanitize(f.message)),
 	}
 }
 

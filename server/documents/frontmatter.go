@@ -30,15 +30,15 @@ var stateKeys = sync.OnceValue(func() (keys []config.Key) {
 // twinOf is the key of ralph.toml that means what one of the state file does.
 func twinOf(name string) (key config.Key, ok bool) {
 	path := map[string]string{"backend": "backend", "sandbox_engine": "sandbox.engine"}[name]
-	setting, isSetting := settings.ByKept(name)
+	setting, isSetting := settings.ByStored(name)
 	switch {
-	case setting.Kept.Means != "":
-		return config.Key{Type: config.Switch, Default: "false", Doc: setting.Kept.Doc}, true
+	case setting.Stored.Means != "":
+		return config.Key{Type: config.Switch, Default: "false", Doc: setting.Stored.Doc}, true
 	case isSetting:
 		path = setting.Key
 	}
 	if key, ok = config.Lookup(strings.Split(path, ".")...); isSetting {
-		key.Doc = cmp.Or(setting.Kept.Doc, key.Doc)
+		key.Doc = cmp.Or(setting.Stored.Doc, key.Doc)
 	}
 	return key, ok
 }

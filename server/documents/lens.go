@@ -70,5 +70,5 @@ func clientCommand(title, id string, argument any) protocol.Command {
 	if err != nil {
 		panic(err)
 	}
-	return protocol.Command{Title: stream.Plain(title), Command: id, Arguments: []protocol.LSPAny{data}}
+	return protocol.Command{Title: stream.Sanitize(title), Command: id, Arguments: []protocol.LSPAny{data}}
 }

@@ -80,7 +80,7 @@ func (d *Documents) planOf(doc *document) (v planView, ok bool) {
 	v.doc, v.folder = doc, d.folderOf(doc)
 	place := docKey(doc.uri)
 	v.Plans = d.plansIn(v.folder)
-	for _, name := range []string{v.Settings.Said.Plan, v.Loop.Plan} {
+	for _, name := range []string{v.Settings.Loop.Plan, v.Loop.Plan} {
 		full := filepath.FromSlash(name)
 		if !filepath.IsAbs(full) {
 			full = filepath.Join(v.folder, full)
@@ -97,7 +97,7 @@ func (d *Documents) planOf(doc *document) (v planView, ok bool) {
 
 // begin starts a loop for the plan, or for one task of it.
 func (v planView) begin(task string) (p wire.StartParams) {
-	p.Folder, p.Said.Plan, p.Said.Task = wire.FileURI(v.folder), v.Name, task
+	p.Folder, p.Values.Plan, p.Values.Task = wire.FileURI(v.folder), v.Name, task
 	return p
 }
 
@@ -207,7 +207,7 @@ func (v planView) hover(offset int) *protocol.Hover {
 			text = v.meant(name)
 		}
 		if text != "" {
-			return &protocol.Hover{Contents: markdown(stream.Plain(text)), Range: &at}
+			return &protocol.Hover{Contents: markdown(stream.Sanitize(text)), Range: &at}
 		}
 	}
 	n := 1 + strings.Count(v.doc.text[:offset], "\n")
@@ -237,7 +237,7 @@ func (v planView) describe(it plan.Item) []string {
 	if it.Verify != "" {
 		check = "It is done when this passes:\n\n" + codeBlock(it.Verify+"\n")
 	}
-	return []string{stream.Plain(fmt.Sprintf("**Task %d**: %s", it.N, state)), stream.Plain(agent), stream.Plain(check)}
+	return []string{stream.Sanitize(fmt.Sprintf("**Task %d**: %s", it.N, state)), stream.Sanitize(agent), stream.Sanitize(check)}
 }
 
 // meant are the tasks that an after names.
@@ -275,7 +275,7 @@ func (v planView) complete(offset int) []protocol.CompletionItem {
 	}
 	c := completer{doc: v.doc, node: config.Node{Start: from + m[4], End: offset}}
 	add := func(value, detail string) {
-		c.add(protocol.CompletionItemKindValue, value, " "+value, stream.Plain(detail), "")
+		c.add(protocol.CompletionItemKindValue, value, " "+value, stream.Sanitize(detail), "")
 	}
 	switch strings.ToLower(v.doc.text[from+m[2] : from+m[3]]) {
 	case "agent":

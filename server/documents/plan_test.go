@@ -32,7 +32,7 @@ func inPlan(name string) *docWorld {
 	w := &docWorld{}
 	w.plans.Settings.Files = config.FilesOf("/w", backends.Names())
 	w.plans.Settings.Files.Trusted = true
-	w.plans.Settings.Said.Plan = name
+	w.plans.Settings.Loop.Plan = name
 	var critic config.Hat
 	critic.Description = "Looks for mistakes."
 	w.plans.Settings.Hats = map[string]config.Hat{"critic": critic}
@@ -333,7 +333,7 @@ func TestWhichMarkdownFilesAreToldOf(t *testing.T) {
 		d.DidOpen(opened(planURI, bad))
 		d.DidOpen(opened(configURI, ""))
 		ed.heard()
-		world.plans.Settings.Said.Plan = "PLAN.md"
+		world.plans.Settings.Loop.Plan = "PLAN.md"
 		d.DidSave(protocol.DidSaveTextDocumentParams{TextDocument: protocol.TextDocumentIdentifier{URI: configURI}})
 		if got := ed.heard(); len(got) != 2 || !strings.HasPrefix(got[0], "PLAN.md v1 [\"after") {
 			t.Errorf("when ralph.toml names it: %q", got)

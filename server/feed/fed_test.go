@@ -41,7 +41,7 @@ func (f *fed) Handle(e stream.Event) {
 // HandleLoop tells what the loop does. What it says to its agents is no part of how it stands.
 func (f *fed) HandleLoop(e loop.Event) {
 	f.recorder.HandleLoop(e)
-	if _, isSaid := e.(loop.Guidance); !isSaid {
+	if _, isSaid := e.(loop.SteeringMessage); !isSaid {
 		f.Stands(true)
 	}
 }

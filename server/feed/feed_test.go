@@ -442,7 +442,7 @@ func TestStatusIsToldOfWhatItShows(t *testing.T) {
 		{"usage", func(f *fed) { f.Handle(stream.Usage{Context: 1}) }, "[false]"},
 		{"usage that repeats itself", func(f *fed) { f.Handle(stream.Usage{}) }, "[false]"},
 		{"state", func(f *fed) { f.HandleLoop(loop.StateChanged{State: loop.StatePaused}) }, "[true]"},
-		{"guidance", func(f *fed) { f.HandleLoop(loop.Guidance{ID: "g"}) }, "[]"},
+		{"guidance", func(f *fed) { f.HandleLoop(loop.SteeringMessage{ID: "g"}) }, "[]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func Talks(l wire.LoopStatus, s loop.Status) (talks []wire.Talk) {
 // theirs themselves, and a program that is named by its path is named anew.
 func choicesOf(s loop.Status) wire.Choices {
 	var next wire.Choices
-	next.Given = wire.GivenOf(s.Limits.All(), stream.Plain(s.Promise))
+	next.Given = wire.GivenOf(s.Limits.All(), stream.Sanitize(s.Promise))
 	if _, err := backends.Lookup(s.Session.Backend); err == nil && s.Hat == "" {
 		next.Backend = s.Session.Backend
 	}

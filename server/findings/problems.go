@@ -101,7 +101,7 @@ func foundIn(folder string, problems []verify.Problem) found {
 		}
 		files[u] = append(files[u], protocol.Diagnostic{
 			Range: rangeOf(p), Severity: protocol.DiagnosticSeverityError,
-			Source: protocol.NewOptional(Source), Message: protocol.String(stream.Plain(p.Message)),
+			Source: protocol.NewOptional(Source), Message: protocol.String(stream.Sanitize(p.Message)),
 		})
 	}
 	return files

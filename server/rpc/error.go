@@ -54,7 +54,7 @@ func toWire(err error) *jsonrpc2.Error {
 	default:
 		known = Errorf(codeInternal, "%v", err)
 	}
-	out := jsonrpc2.NewError(jsonrpc2.Code(known.Code), stream.Plain(known.Message))
+	out := jsonrpc2.NewError(jsonrpc2.Code(known.Code), stream.Sanitize(known.Message))
 	if known.Data != nil {
 		data, err := json.Marshal(known.Data)
 		if err != nil {

@@ -323,7 +323,7 @@ func TestAHandlerMayDeriveAContext(t *testing.T) {
 
 func TestErrorsArePlain(t *testing.T) {
 	for _, text := range []string{"\x1b[31mred", "bell\a", "\u202eright to left", "zero\u200bwidth"} {
-		if got := toWire(Errorf(1, "%s", text)).Message; got != stream.Plain(text) || got == text {
+		if got := toWire(Errorf(1, "%s", text)).Message; got != stream.Sanitize(text) || got == text {
 			t.Errorf("%q is said as %q", text, got)
 		}
 	}

@@ -89,7 +89,7 @@ func (d Dialog) AskWith(ctx context.Context, kind MessageType, message string, r
 		return ""
 	}
 	turns.Of(ctx).End()
-	params := MessageParams{Type: kind, Message: stream.Plain(message)}
+	params := MessageParams{Type: kind, Message: stream.Sanitize(message)}
 	for _, title := range replies {
 		params.Actions = append(params.Actions, MessageItem{title})
 	}
@@ -122,7 +122,7 @@ const (
 
 // Show shows the user a message.
 func (d Dialog) Show(kind MessageType, message string) {
-	d.ed.Notify("window/showMessage", MessageParams{Type: kind, Message: stream.Plain(message)})
+	d.ed.Notify("window/showMessage", MessageParams{Type: kind, Message: stream.Sanitize(message)})
 }
 
 // Inform is show for a client without a plugin: any other tells its user itself
@@ -142,7 +142,7 @@ func (d Dialog) Answer(result any, err error) {
 	case errors.As(err, &declined), errors.Is(err, context.Canceled): // the user knows
 		return
 	case err != nil:
-		said = wire.Said{Text: err.Error(), Class: wire.ClassError}
+		said = wire.Notice{Text: err.Error(), Class: wire.ClassError}
 	}
 	if said.Text != "" {
 		d.Inform(MessageTypes[said.Class], "Ralph: "+said.Text)

@@ -56,18 +56,18 @@ func (m *Markdown) Add(u wire.Update) {
 		m.begin(u)
 	case wire.IterationEnd:
 		if h := m.header(); h != nil && h.header == u.Iteration { // one that was cut off has none
-			m.change(h, "*"+u.Said.Text+"*")
+			m.change(h, "*"+u.Notice.Text+"*")
 		}
 	case wire.Note:
 		m.tell(wire.Info(wire.JoinFacts(u.Label, u.Text)), "")
 	case wire.Verify:
-		m.tell(u.Said, findings(u))
+		m.tell(u.Notice, findings(u))
 	case wire.Question:
-		m.tell(u.Said, u.Detail)
+		m.tell(u.Notice, u.Detail)
 	case wire.End:
 		m.push(&row{text: "---\n\n**" + tagged(u.Text) + "**", more: block(receipt(u.Receipt), "")})
 	default:
-		m.tell(wire.SaidIn(u), "")
+		m.tell(wire.NoticeIn(u), "")
 	}
 }
 
@@ -90,7 +90,7 @@ func (m *Markdown) String() string {
 		shown = append(shown, "*... the beginning is not kept ...*\n\n")
 	}
 	slices.Reverse(shown)
-	return stream.Plain(strings.Join(shown, ""))
+	return stream.Sanitize(strings.Join(shown, ""))
 }
 
 func (r *row) size() int { return len(r.text) + len(r.more) }
@@ -161,7 +161,7 @@ func (m *Markdown) result(u wire.ToolCallUpdate) {
 
 func (m *Markdown) begin(u wire.Iteration) {
 	m.calls = map[string]*row{}
-	text := []rune(u.Said.Text)
+	text := []rune(u.Notice.Text)
 	if len(text) > 0 {
 		text[0] -= map[bool]rune{true: 'a' - 'A'}['a' <= text[0] && text[0] <= 'z']
 	}
@@ -179,7 +179,7 @@ func (m *Markdown) header() *row {
 }
 
 // tell adds what the loop tells, with what is behind it.
-func (m *Markdown) tell(said wire.Said, more string) {
+func (m *Markdown) tell(said wire.Notice, more string) {
 	if said.Text == "" {
 		return
 	}

@@ -35,7 +35,7 @@ func gives(id, output, status string) wire.Update {
 }
 
 func warns(text string) wire.Update {
-	return wire.Warning{Said: wire.Said{Text: text, Class: wire.ClassWarning}}
+	return wire.Warning{Notice: wire.Notice{Text: text, Class: wire.ClassWarning}}
 }
 
 func TestTranscripts(t *testing.T) {
@@ -70,7 +70,7 @@ func TestTranscripts(t *testing.T) {
 		"a long message is one":                {[]wire.Update{said(long[:30_000], "m1"), said(long[30_000:], "m1")}, long + "\n\n"},
 		"tags are code":                        {[]wire.Update{warns("not done yet: <promise>X</promise>")}, "> ⚠ not done yet: `<promise>X</promise>`\n\n"},
 		"what has no words":                    {[]wire.Update{wire.UsageUpdate{}, wire.StateChange{}, nil}, ""},
-		"the end, with its receipt":            {[]wire.Update{wire.End{Said: wire.Info("done: DONE"), Receipt: []wire.Detail{{Label: "Asked", Text: "Mend *it*"}, {Text: "Be quick"}}}}, "---\n\n**done: DONE**\n\n```\nAsked       Mend *it*\n            Be quick\n```\n\n"},
+		"the end, with its receipt":            {[]wire.Update{wire.End{Notice: wire.Info("done: DONE"), Receipt: []wire.Detail{{Label: "Asked", Text: "Mend *it*"}, {Text: "Be quick"}}}}, "---\n\n**done: DONE**\n\n```\nAsked       Mend *it*\n            Be quick\n```\n\n"},
 		"nothing steers an editor":             {[]wire.Update{said("a\x1b[2Jb\u202e", "m1")}, "ab\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestAllThatIsToldIsInTheTranscript(t *testing.T) {
 			m.Add(begins(end.Iteration))
 		}
 		m.Add(u)
-		words := wire.SaidIn(u).Text
+		words := wire.NoticeIn(u).Text
 		if _, isDiscard := u.(wire.Discard); isDiscard {
 			words = "" // the text is taken out, and there is nothing to tell
 		}

@@ -179,22 +179,22 @@ func (s *Session) look(f *following) {
 }
 
 // again asks once more what the agent waits to be told, oldest first.
-func (s *Session) again() (wire.Said, error) {
+func (s *Session) again() (wire.Notice, error) {
 	s.mu.Lock()
 	f := s.following
 	s.mu.Unlock()
 	if f == nil {
-		return wire.Said{}, ask.ErrNoQuestion
+		return wire.Notice{}, ask.ErrNoQuestion
 	}
 	open := statusOf(f).Questions
 	if len(open) == 0 {
-		return wire.Said{}, ask.ErrNoQuestion
+		return wire.Notice{}, ask.ErrNoQuestion
 	}
 	s.tells(func(face Face) {
 		face.Withdraw(open[0].ID)
 		face.Ask(open[0])
 	})
-	return open[0].Said, nil
+	return open[0].Notice, nil
 }
 
 // letGo ends what is shown of the loop, and the turn. A loop of the turn that ends with this window is followed until then.

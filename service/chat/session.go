@@ -20,7 +20,7 @@ type Loops interface {
 	Start(ctx context.Context, p wire.StartParams, l service.Listener) (service.Begun, error)
 	Resume(ctx context.Context, p wire.ResumeParams, l service.Listener) (service.Begun, error)
 	Join(ctx context.Context, folder, loopID, cursor string, l service.Listener) (service.Followed, error)
-	Run(ctx context.Context, c wire.Command) (wire.Said, error)
+	Run(ctx context.Context, c wire.Command) (wire.Notice, error)
 	Known(folder string, past int) ([]wire.LoopStatus, error)
 	Story(folder, loopID string) journal.Story
 	Open(ctx context.Context, folder string)
@@ -202,7 +202,7 @@ func (s *Session) here() wire.LoopParams {
 }
 
 // run carries out a command.
-func (s *Session) run(command string, argument any) (wire.Said, error) {
+func (s *Session) run(command string, argument any) (wire.Notice, error) {
 	return s.loops.Run(s.ctx, wire.Command{Command: command, Arguments: []any{argument}})
 }
 
@@ -238,7 +238,7 @@ func (s *Session) startOrSteer(p wire.StartParams) {
 	s.Steer(p.Text, func(said string, err error) { s.tell(textOf(wire.Info(said), err)) })
 }
 
-func textOf(said wire.Said, err error) string {
+func textOf(said wire.Notice, err error) string {
 	if err != nil {
 		return err.Error()
 	}

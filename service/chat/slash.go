@@ -94,7 +94,7 @@ func (s *Session) beside(c Slash, done func(Outcome)) {
 	s.order(do)
 }
 
-func (s *Session) do(c Slash) (wire.Said, error) {
+func (s *Session) do(c Slash) (wire.Notice, error) {
 	if c.Command == wire.CommandAnswer {
 		return s.again()
 	}

@@ -132,7 +132,7 @@ func (d *acpDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	case m.Method == "session/update":
 		d.update(m.Params.Update, emit)
 	case m.Method == "$/cancel_request":
-		emit(stream.Moot{ID: string(bytes.TrimSpace(m.Params.RequestID))})
+		emit(stream.Withdrawn{ID: string(bytes.TrimSpace(m.Params.RequestID))})
 	case m.Method == "session/request_permission":
 		d.ask(id, m, emit)
 	case m.Method != "" && id != "":

@@ -74,7 +74,7 @@ func TestWhatAnAgentOfTheProtocolMaySay(t *testing.T) {
 			`{"event":"Question","id":"\"q\"","method":"can_use_tool","tool":"tool","callId":"c","input":{"command":"ls"},"message":"t"}`,
 		},
 		"a request that isn't about a tool": {[]string{`{"id":3,"method":"terminal/create","params":{}}`}, `{"event":"Question","id":"3","method":"terminal/create"}`},
-		"a question that is taken back":     {[]string{`{"method":"$/cancel_request","params":{"requestId": 4 }}`}, `{"event":"Moot","id":"4"}`},
+		"a question that is taken back":     {[]string{`{"method":"$/cancel_request","params":{"requestId": 4 }}`}, `{"event":"Withdrawn","id":"4"}`},
 		"words that it has read":            {[]string{`{"id":"g","result":{"outcome":"injected"}}`}, `{"event":"Heard","id":"g"}`},
 		"words that it hasn't":              {[]string{`{"id":"g","result":{"outcome":"promptRequired"}}`}, `{"event":"Answered","id":"g"}`},
 		"a word that is refused":            {[]string{`{"id":"g","error":{"code":-32601}}`}, `{"event":"Answered","id":"g","failure":"it failed"}`},

@@ -42,7 +42,7 @@ func (d *claudeDecoder) talk(kind string, line []byte, emit func(stream.Event)) 
 		}
 		emit(q)
 	case "control_cancel_request":
-		emit(stream.Moot{ID: ev.RequestID})
+		emit(stream.Withdrawn{ID: ev.RequestID})
 	case "command_lifecycle":
 		d.lifecycle(ev.UUID, ev.State, emit)
 	}

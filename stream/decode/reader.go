@@ -67,7 +67,7 @@ func (run *readerRun) read(r io.Reader) (err error) {
 }
 
 func (run *readerRun) line(line []byte, cut bool, emit func(stream.Event)) {
-	if cut && strings.TrimSpace(stream.Plain(string(line))) == "" {
+	if cut && strings.TrimSpace(stream.Sanitize(string(line))) == "" {
 		return // a terminal sequence behind the last line is no line
 	}
 	run.summary.Lines++

@@ -110,7 +110,7 @@ func TestQuestionsOfAgents(t *testing.T) {
 		stream.Question{ID: "i1", Method: "select", Title: "Which?", Options: []string{"A", "B"}},
 		stream.Question{ID: "i2", Method: "confirm", Title: "Sure?", Message: "It goes"},
 		stream.Question{ID: "r1", Method: "can_use_tool", Tool: "Bash", CallID: "t1", Input: []byte(`{"command":"rm x"}`), Message: "rm x"},
-		stream.Moot{ID: "r1"},
+		stream.Withdrawn{ID: "r1"},
 		stream.Question{ID: "r2", Method: "elicitation", Message: "Which?"},
 	}
 	if diff := cmp.Diff(want, append(events, claude...)); diff != "" {

@@ -27,7 +27,7 @@ func (d *textDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	if bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line) {
 		d.binary += len(line)
 	}
-	text := stream.Plain(string(line)) + "\n"
+	text := stream.Sanitize(string(line)) + "\n"
 	d.shown.add(text)
 	emit(stream.Text{Delta: text, MessageID: "m1"})
 	return nil

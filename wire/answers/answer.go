@@ -12,14 +12,14 @@ import (
 // AnswerOf is what a person is told of a command's result, in an editor that shows
 // no results. It may have several lines. Nothing is said of what is told otherwise
 // (a start, the end of a loop), and of what is for programs (read, file).
-func AnswerOf(result any) wire.Said {
+func AnswerOf(result any) wire.Notice {
 	switch r := result.(type) {
 	case wire.LoopResult:
 		return wire.Info(r.Text)
 	case wire.SteerResult:
 		return wire.Info(r.Text)
 	case wire.AnswerResult:
-		return wire.Said{Text: r.Text, Class: r.Class}
+		return wire.Notice{Text: r.Text, Class: r.Class}
 	case wire.SlashResult:
 		if r.HelpResult != nil {
 			return wire.Info(r.Markdown)
@@ -36,18 +36,18 @@ func AnswerOf(result any) wire.Said {
 	case PromptsResult:
 		return listed("no loop was started here yet", "prompt", r.Prompts, func(p PastPrompt) string { return p.Title })
 	case ChangesResult:
-		return wire.Said{Text: withRows(r.Text, r.Files,
+		return wire.Notice{Text: withRows(r.Text, r.Files,
 			func(f ChangedFile) string { return wire.OneLine(f.Path) + " " + f.Text }), Class: r.Class}
 	case UndoResult:
-		return wire.Said{Text: withRows(r.Text, r.Refused, func(f RefusedFile) string { return f.Text }), Class: r.Class}
+		return wire.Notice{Text: withRows(r.Text, r.Refused, func(f RefusedFile) string { return f.Text }), Class: r.Class}
 	case LandResult:
-		return wire.Said{Text: r.Text, Class: r.Class}
+		return wire.Notice{Text: r.Text, Class: r.Class}
 	case HatsResult:
 		return listed("no hat is described here", "hat", r.Hats, func(h HatInfo) string { return strings.TrimSuffix(h.Name+": "+h.Text, ": ") })
 	case AgentsResult:
 		return listed("no agent is known", "agent", r.Agents, func(a AgentInfo) string { return a.Text })
 	case FetchResult:
-		return wire.Said{Text: r.Text, Class: r.Class}
+		return wire.Notice{Text: r.Text, Class: r.Class}
 	case OutputResult:
 		return wire.Info(r.Text)
 	case SandboxResult:
@@ -61,7 +61,7 @@ func AnswerOf(result any) wire.Said {
 	case wire.HelpResult:
 		return wire.Info(r.Markdown)
 	}
-	return wire.Said{}
+	return wire.Notice{}
 }
 
 // maxRows is how many rows an answer has: it is shown in a corner of the screen.
@@ -80,7 +80,7 @@ func withRows[T any](text string, items []T, row func(T) string) string {
 }
 
 // listed has a line for each of the first items, or says that there are none.
-func listed[T any](none, noun string, items []T, row func(T) string) wire.Said {
+func listed[T any](none, noun string, items []T, row func(T) string) wire.Notice {
 	switch len(items) {
 	case 0:
 		return wire.Info(none)
@@ -91,8 +91,8 @@ func listed[T any](none, noun string, items []T, row func(T) string) wire.Said {
 }
 
 // previewAnswer says what would run, and what keeps it from doing so.
-func previewAnswer(r DryRunResult) wire.Said {
-	said := wire.Said{Class: wire.ClassInfo}
+func previewAnswer(r DryRunResult) wire.Notice {
+	said := wire.Notice{Class: wire.ClassInfo}
 	var rows []string
 	for _, problem := range r.Problems {
 		rows = append(rows, "It can't start: "+problem.Text)
@@ -106,7 +106,7 @@ func previewAnswer(r DryRunResult) wire.Said {
 	return said
 }
 
-func statusAnswer(r wire.StatusResult) wire.Said {
+func statusAnswer(r wire.StatusResult) wire.Notice {
 	said := listed(wire.NothingRuns, "loop", r.Loops, func(l wire.LoopStatus) string { return wire.OneLine(l.Title) + ": " + l.Line })
 	if len(r.Loops) == 1 {
 		said.Class = r.Loops[0].Class
@@ -115,9 +115,9 @@ func statusAnswer(r wire.StatusResult) wire.Said {
 }
 
 // doctorAnswer is the verdict, and what keeps loops from running.
-func doctorAnswer(r DoctorResult) wire.Said {
+func doctorAnswer(r DoctorResult) wire.Notice {
 	bad := slices.DeleteFunc(slices.Clone(r.Checks), func(c Check) bool { return c.OK || c.Optional })
-	return wire.Said{Class: r.Class, Text: withRows(r.Text, bad, func(c Check) string {
+	return wire.Notice{Class: r.Class, Text: withRows(r.Text, bad, func(c Check) string {
 		if c.Fix == "" {
 			return c.Message
 		}

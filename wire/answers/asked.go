@@ -16,7 +16,7 @@ import (
 // what is behind a number of lines (0: all), which more says how to see; and the choices.
 func AskedLines(q ask.Question, limit int, more string) []string {
 	lines := []string{wire.AsksText(q) + " [" + wire.OneLine(q.ID) + "]"}
-	detail := strings.Split(strings.TrimRight(stream.Plain(q.Detail), "\n"), "\n")
+	detail := strings.Split(strings.TrimRight(stream.Sanitize(q.Detail), "\n"), "\n")
 	if len(detail) == 1 && (detail[0] == "" || strings.HasSuffix(q.Title, detail[0])) {
 		detail = nil
 	}

@@ -34,7 +34,7 @@ func TestADoctorBeginsWithItsVerdict(t *testing.T) {
 			ids = append(ids, check.ID)
 		}
 		if got.Text != c.want || got.Class != c.class || strings.Join(ids, " ") != c.order {
-			t.Errorf("%s: %+v, in the order %q", name, got.Said, ids)
+			t.Errorf("%s: %+v, in the order %q", name, got.Notice, ids)
 		}
 		if said := AnswerOf(got); said.Text != c.answer || said.Class != c.class {
 			t.Errorf("%s: an editor without results is told %+v", name, said)

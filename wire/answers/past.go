@@ -71,7 +71,7 @@ type PastPrompt struct {
 func PastIn(p loop.Past) PastLoop {
 	past := PastOf(p)
 	if t := p.Tree; t != nil {
-		past.Branch, past.LandedOn, past.Commit = stream.Plain(t.Branch), stream.Plain(t.Into), t.Commit
+		past.Branch, past.LandedOn, past.Commit = stream.Sanitize(t.Branch), stream.Sanitize(t.Into), t.Commit
 		past.Text = wire.JoinFacts(past.Text, FateText(*t))
 	}
 	return past
@@ -79,14 +79,14 @@ func PastIn(p loop.Past) PastLoop {
 
 // FateText says what became of a worktree.
 func FateText(t worktree.Past) string {
-	branch := stream.Plain(t.Branch)
+	branch := stream.Sanitize(t.Branch)
 	switch {
 	case t.Fate == worktree.FateLanded && t.Commit != "":
-		return branch + " landed on " + stream.Plain(t.Into) + " (" + t.Commit[:min(len(t.Commit), 9)] + ")"
+		return branch + " landed on " + stream.Sanitize(t.Into) + " (" + t.Commit[:min(len(t.Commit), 9)] + ")"
 	case t.Fate == worktree.FateLanded:
-		return branch + " landed on " + stream.Plain(t.Into)
+		return branch + " landed on " + stream.Sanitize(t.Into)
 	case t.Ref != "":
-		return branch + " was discarded, " + stream.Plain(t.Ref) + " has it"
+		return branch + " was discarded, " + stream.Sanitize(t.Ref) + " has it"
 	case t.Fate == worktree.FateDiscarded:
 		return branch + " was discarded"
 	case t.Here:
@@ -99,7 +99,7 @@ func FateText(t worktree.Past) string {
 // was interrupted.
 func PastOf(p loop.Past) PastLoop {
 	past := PastLoop{
-		LoopID: p.LoopID, Title: cmp.Or(stream.Plain(p.Title), p.LoopID), Backend: p.Backend, StartedAt: history.TimeOf(p.StartedAt),
+		LoopID: p.LoopID, Title: cmp.Or(stream.Sanitize(p.Title), p.LoopID), Backend: p.Backend, StartedAt: history.TimeOf(p.StartedAt),
 		StopReason: string(loop.StopInterrupted), Iterations: p.Iteration, SessionFileURI: wire.FileURI(p.SessionFile),
 		Can: []string{wire.CanReview, wire.CanUndo},
 	}
@@ -107,7 +107,7 @@ func PastOf(p loop.Past) PastLoop {
 	past.Text, past.Class = ending.With(" after "+tell.Counted(p.Iteration, "iteration")), ending.Class
 	if end, ok := loop.RecordOf(p.Entry); ok {
 		past.Text, past.Class = wire.EndText(end), end.Reason.Ending().Class
-		past.StopReason, past.Promise, past.Iterations, past.Error = string(end.Reason), end.Promise, end.Iterations, stream.Plain(end.Error)
+		past.StopReason, past.Promise, past.Iterations, past.Error = string(end.Reason), end.Promise, end.Iterations, stream.Sanitize(end.Error)
 		past.Cost, past.Duration, past.Tokens = wire.CostOf(end.Cost), end.Duration, history.TokensOf(end.Tokens)
 	}
 	return past

@@ -67,7 +67,7 @@ func PreviewOf(cfg setup.Config, sources start.Sources, argv []string, prompt, v
 	} else {
 		r.Limits = wire.GivenOf(cfg.Limits.All(), cfg.Promise)
 	}
-	if check := stream.Plain(cfg.Verification.Check.String()); cfg.Verification.Check.When == verify.OnUntil {
+	if check := stream.Sanitize(cfg.Verification.Check.String()); cfg.Verification.Check.When == verify.OnUntil {
 		r.Until = check
 	} else {
 		r.Verify = check
@@ -155,8 +155,8 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 		add("Live", p.from(live, "live"))
 	}
 	for _, s := range settings.All() {
-		if s.Label != "" && s.IsAbout(cfg.Said) {
-			add(s.Label, p.from(wire.OneLine(s.Text(cfg.Said)), s.Wire))
+		if s.Label != "" && s.IsAbout(cfg.Values) {
+			add(s.Label, p.from(wire.OneLine(s.Text(cfg.Values)), s.Wire))
 		}
 	}
 	if p.sources != nil {
@@ -249,11 +249,11 @@ func (p preview) promise() string {
 		return p.from(wire.OneLine(p.cfg.Promise), "completionPromise")
 	case p.cfg.Verification.Check.When == verify.OnUntil:
 		return "none is needed"
-	case p.cfg.Said.Plan != "":
+	case p.cfg.Values.Plan != "":
 		if goal := p.cfg.PlanGoal(); goal != "" {
 			return wire.Sentence("none is needed when " + goal)
 		}
-		return wire.Sentence("none is needed, once there is a plan in " + p.cfg.Said.Plan)
+		return wire.Sentence("none is needed, once there is a plan in " + p.cfg.Values.Plan)
 	}
 	return "none: the agent ends with the line " + promises.DefaultWord
 }
@@ -266,7 +266,7 @@ func (p preview) verified() string {
 		}
 		return p.from(text, start.GateSource(g))
 	})
-	if by == "" && p.cfg.Said.Plan != "" {
+	if by == "" && p.cfg.Values.Plan != "" {
 		return "nothing but the checks that tasks have"
 	}
 	return cmp.Or(by, "nothing: the agent's word counts"+wire.SuggestionText(p.cfg.Verification.Suggested))

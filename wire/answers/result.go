@@ -55,7 +55,7 @@ type Check struct {
 
 // DoctorResult is what the doctor found: its verdict, and the checks, what is wrong first.
 type DoctorResult struct {
-	wire.Said
+	wire.Notice
 	Checks []Check `json:"checks"`
 }
 
@@ -75,11 +75,11 @@ func DoctorResultOf(checks []Check) DoctorResult {
 		return 0
 	}
 	slices.SortStableFunc(checks, func(a, b Check) int { return cmp.Compare(rank(a), rank(b)) })
-	verdict := wire.Said{Text: "loops can run here", Class: wire.ClassOK}
+	verdict := wire.Notice{Text: "loops can run here", Class: wire.ClassOK}
 	for _, c := range checks {
 		switch {
 		case !c.OK && !c.Optional:
-			verdict = wire.Said{Text: "loops can't run here", Class: wire.ClassError}
+			verdict = wire.Notice{Text: "loops can't run here", Class: wire.ClassError}
 		case c.ID == "backend" && verdict.Class == wire.ClassOK:
 			verdict.Text += ": " + c.Message
 		}
@@ -128,7 +128,7 @@ type AgentInfo struct {
 // AgentOf tells of an agent what was found of it on this machine.
 func AgentOf(p backends.Probe) AgentInfo {
 	b := p.Backend
-	info := AgentInfo{Name: b.Name, Version: p.Number(), Path: stream.Plain(p.Path), Installed: p.Path != "",
+	info := AgentInfo{Name: b.Name, Version: p.Number(), Path: stream.Sanitize(p.Path), Installed: p.Path != "",
 		TakesModel: b.ModelFlag != "", Install: b.Install, Class: wire.ClassOK}
 	info.Text = wire.SessionText(stream.SessionStart{Backend: b.Name, Version: info.Version})
 	switch {

@@ -28,7 +28,7 @@ func OffersAtStart(check verify.Suggestion, permits []start.Permit, argument jso
 	}
 	for _, p := range permits {
 		with := map[string]any{}
-		said, _ := json.Marshal(p.Options.Said)
+		said, _ := json.Marshal(p.Options.Values)
 		_ = json.Unmarshal(said, &with)
 		if len(p.Options.Agent.Args) > 0 {
 			args, _ := given["args"].([]any)

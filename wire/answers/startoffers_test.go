@@ -12,8 +12,8 @@ import (
 
 func TestWhatAStartLeavesOpenIsOfferedWithAllThatItSays(t *testing.T) {
 	permits := []start.Permit{
-		{Title: "run any command behind walls", Options: start.Options{Said: settings.Said{Sandbox: sandbox.Workspace}, Agent: start.Agent{Args: []string{"--allowedTools=Bash"}}}},
-		{Title: "ask you", Options: start.Options{Said: settings.Said{Permissions: "ask"}}},
+		{Title: "run any command behind walls", Options: start.Options{Values: settings.Values{Sandbox: sandbox.Workspace}, Agent: start.Agent{Args: []string{"--allowedTools=Bash"}}}},
+		{Title: "ask you", Options: start.Options{Values: settings.Values{Permissions: "ask"}}},
 	}
 	offers := OffersAtStart(verify.Suggestion{Command: "make test", File: "Makefile"}, permits, []byte(`{"prompt":"x","args":["-a"]}`))
 	want := []string{

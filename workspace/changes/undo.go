@@ -60,8 +60,8 @@ type Undoer struct {
 	in    *archive
 	snaps *Snapshots
 
-	// MayWrite is asked before an undo or a redo, even a dry run, begins, while
-	// whoever calls Await waits. Its error is theirs; nil: they always may.
+	// MayWrite is called before an undo or a redo begins, even a dry run. Its error is the caller's error; a nil
+	// function permits everything.
 	MayWrite func() error
 }
 

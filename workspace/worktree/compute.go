@@ -20,7 +20,7 @@ func (l *landing) compute(ctx context.Context) (Landed, error) {
 	if landed, err := l.user.isIn(ctx, l.tip, l.onto); err != nil || landed {
 		return done, err
 	}
-	made, err := l.join(ctx)
+	made, err := l.makeCommit(ctx)
 	if err != nil || made == l.onto {
 		return done, err
 	}
@@ -34,8 +34,8 @@ func (l *landing) compute(ctx context.Context) (Landed, error) {
 	return done, err
 }
 
-// join makes the commit that the user's branch is to move on to.
-func (l *landing) join(ctx context.Context) (string, error) {
+// makeCommit makes the commit that the user's branch is to move on to.
+func (l *landing) makeCommit(ctx context.Context) (string, error) {
 	hasBase := true
 	var err error
 	if l.ownBase() != "" {

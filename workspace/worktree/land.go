@@ -97,7 +97,7 @@ func Land(ctx context.Context, t Tree, o LandOptions) (Landed, error) {
 	// Half of a landing is worse than a late one.
 	ctx = context.WithoutCancel(ctx)
 	if !done.Already {
-		if err := l.moveOn(ctx, done.Commit); err != nil {
+		if err := l.fastForwardTo(ctx, done.Commit); err != nil {
 			return Landed{}, err
 		}
 	}
@@ -288,20 +288,20 @@ func (l *landing) wouldTouch(ctx context.Context, commit string) error {
 	return refused
 }
 
-// moveOn has git bring the user's branch and work tree to a commit. It refuses what
+// fastForwardTo has git bring the user's branch and work tree to a commit. It refuses what
 // would touch work that isn't committed, even where that came in this moment.
-func (l *landing) moveOn(ctx context.Context, commit string) error {
+func (l *landing) fastForwardTo(ctx context.Context, commit string) error {
 	if err := l.note(ctx, commit); err != nil {
 		return err
 	}
-	if err := l.advance(ctx, commit, l.tree.Branch); err != nil {
+	if err := l.fastForward(ctx, commit, l.tree.Branch); err != nil {
 		return errors.Join(err, l.forgetNote(ctx))
 	}
 	return nil
 }
 
-// advance has git move the user's branch and work tree; the reflog says what has landed.
-func (l *landing) advance(ctx context.Context, commit, what string) error {
+// fastForward has git move the user's branch and work tree; the reflog says what has landed.
+func (l *landing) fastForward(ctx context.Context, commit, what string) error {
 	trial, err := freshIndex(ctx, l.user.Git, l.scratch("trial"))
 	if err != nil {
 		return err

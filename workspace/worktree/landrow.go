@@ -54,7 +54,7 @@ func LandRow(ctx context.Context, trees []Tree, o LandOptions, some bool) (Row, 
 		return row, nil
 	}
 	// Half of a landing is worse than a late one.
-	if err := l.advance(context.WithoutCancel(ctx), end, row.what()); err != nil {
+	if err := l.fastForward(context.WithoutCancel(ctx), end, row.what()); err != nil {
 		return Row{}, err
 	}
 	return row, nil
@@ -115,7 +115,7 @@ func (l *landing) withRival(ctx context.Context, refused *Refused, before []Land
 	conflicts := func(onto string) bool {
 		trial := *l
 		trial.onto, trial.user.sign = onto, nil
-		_, err := trial.join(ctx)
+		_, err := trial.makeCommit(ctx)
 		is, _ := errors.AsType[*Refused](err)
 		return is != nil && is.Reason == ReasonConflict
 	}

@@ -37,14 +37,14 @@ ralph.toml. Agents leave them as well.`,
 		name := state.Notes
 		if err != nil || name == "" { // one that is to start
 			settings, _ := config.FilesOf(dir, backends.Names()).Load()
-			name = settings.Said.Notes
+			name = settings.Loop.Notes
 		}
 		if name == "" {
 			return errors.New("the loop here has no notes; start one with --notes FILE, or say notes = \"FILE\" in ralph.toml")
 		}
 		if len(args) == 0 {
 			text, err := notes.Read(dir, name, notes.MaxFile)
-			fmt.Fprint(cmd.OutOrStdout(), stream.Plain(text))
+			fmt.Fprint(cmd.OutOrStdout(), stream.Sanitize(text))
 			return err
 		}
 		note := stream.Line(strings.Join(args, " "), maxNote)

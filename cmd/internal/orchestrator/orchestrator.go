@@ -129,7 +129,7 @@ func Convert(data []byte, builtin []string) (settings []byte, prompt string, isW
 	if isWhole = len(file) == 0; !isWhole {
 		rest, _ := yaml.Dump(file)
 		left := append([]string{"Not taken over; docs/HATS.md says what there is instead."}, c.notes...)
-		comment := strings.ReplaceAll("\n"+stream.Plain(strings.Join(append(left, string(rest)), "\n")), "\n", "\n# ")
+		comment := strings.ReplaceAll("\n"+stream.Sanitize(strings.Join(append(left, string(rest)), "\n")), "\n", "\n# ")
 		c.file += strings.ReplaceAll(strings.TrimSuffix(comment, "# "), "# \n", "#\n")
 	}
 	if why := c.mistake(c.file); why != "" {

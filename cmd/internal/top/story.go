@@ -248,7 +248,7 @@ func headOf(update json.RawMessage) (told, bool) {
 	}
 	u := wire.Decode(update)
 	iteration, isOver, ok := wire.IterationOf(u)
-	head := terminal.Line(wire.SaidIn(u).Text)
+	head := terminal.Line(wire.NoticeIn(u).Text)
 	if isOver {
 		head = fmt.Sprintf("iteration %d: %s", iteration, head)
 	}

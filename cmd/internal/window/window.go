@@ -82,7 +82,7 @@ type Window struct {
 
 // Of is the window that has begun a loop with a configuration.
 func Of(c *client.Connection, cfg setup.Config) *Window {
-	return &Window{Connection: c, isKept: cfg.Said.OnClose == settings.OnCloseKeep, gone: make(chan struct{})}
+	return &Window{Connection: c, isKept: cfg.Values.OnClose == settings.OnCloseKeep, gone: make(chan struct{})}
 }
 
 // closePatience is how long a window that goes away waits for its loop's end.

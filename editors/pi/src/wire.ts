@@ -6,7 +6,7 @@ export const version = 2;
 
 /** A command of workspace/executeCommand. */
 export type Name = keyof wire.Commands;
-export type Class = NonNullable<wire.Said['class']>;
+export type Class = NonNullable<wire.Notice['class']>;
 export type Command = wire.Command;
 export type Question = wire.Question;
 /** What an agent is told. */
@@ -16,7 +16,7 @@ export type Loop = wire.LoopStatus & { folder: string };
 export type Status = Pick<wire.StatusParams, 'message'> & { loops: Loop[] };
 
 /** An update, whatever it is about: what the extension reads of any. */
-export interface Update extends wire.Said, Partial<Pick<wire.ToolCall, 'toolCallId' | 'name' | 'title' | 'parentToolCallId'>>,
+export interface Update extends wire.Notice, Partial<Pick<wire.ToolCall, 'toolCallId' | 'name' | 'title' | 'parentToolCallId'>>,
   Partial<Pick<wire.Iteration, 'iteration' | 'maxIterations'>>, Partial<Pick<wire.Question, 'detail'>> {
   sessionUpdate: string;
   messageId?: string;

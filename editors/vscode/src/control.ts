@@ -6,14 +6,14 @@ import { t } from './l10n';
 import type { Loops } from './loops';
 import { ask, mention } from './notifications';
 import { CommandError, type Sidecar } from './sidecar';
-import { limitKeys, type CommandId, type Limits, type LoopParams, type LoopResult, type LoopStatus, type Said } from './wire';
+import { limitKeys, type CommandId, type Limits, type LoopParams, type LoopResult, type LoopStatus, type Notice } from './wire';
 
 const named = (l: LoopStatus): LoopParams => (l.loopId ? { loopId: l.loopId } : { folder: l.folder });
 const can = (...what: string[]) => (l: LoopStatus): boolean => what.some((w) => canOf(l).includes(w));
 
 /** Runs one of the server's commands, and says what came of it, with what can be done then. */
-export async function telling(sidecar: Sidecar, id: CommandId, argument: object): Promise<Said> {
-  const result = await sidecar.execute<Said>(id, argument);
+export async function telling(sidecar: Sidecar, id: CommandId, argument: object): Promise<Notice> {
+  const result = await sidecar.execute<Notice>(id, argument);
   void ask(result.class ?? 'ok', `Ralph: ${result.text}`, result.offers ?? []);
   return result;
 }
@@ -29,13 +29,13 @@ export class Controls {
   }
 
   /** Brings what a loop did in its worktree to the user's branch, or with discard removes it; the server asks first. */
-  async land(argument?: LoopArgument & { discard?: boolean }): Promise<Said | undefined> {
+  async land(argument?: LoopArgument & { discard?: boolean }): Promise<Notice | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('land'));
     return loop && telling(this.sidecar, 'ralph.loop.land', { loopId: loop.loopId, folder: loop.folder, discard: argument?.discard });
   }
 
   /** Brings what a loop of another machine did into the repository that it is of, as a branch. */
-  async fetch(argument?: LoopArgument): Promise<Said | undefined> {
+  async fetch(argument?: LoopArgument): Promise<Notice | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('fetch'));
     return loop && telling(this.sidecar, 'ralph.loop.fetch', named(loop));
   }

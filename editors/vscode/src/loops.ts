@@ -5,7 +5,7 @@ import { Log } from './panel/log';
 import type { Sidecar } from './sidecar';
 import { notified } from './show';
 import { endOf, type Model, type Server } from './statusText';
-import type { End, LoopStatus, PastLoop, Said, Update } from './wire';
+import type { End, LoopStatus, PastLoop, Notice, Update } from './wire';
 
 const clockTick = 1000;
 /** Parts of an iteration that its row is made of, the last ones: of about 512 KiB each. */
@@ -28,7 +28,7 @@ export class Loops implements vscode.Disposable {
 
   private readonly changeEmitter = new vscode.EventEmitter<void>();
   private readonly endEmitter = new vscode.EventEmitter<{ loopId: string; end: End }>();
-  private readonly saidEmitter = new vscode.EventEmitter<{ loopId: string; said: Said }>();
+  private readonly saidEmitter = new vscode.EventEmitter<{ loopId: string; said: Notice }>();
   private readonly tickEmitter = new vscode.EventEmitter<void>();
   readonly onChange = this.changeEmitter.event;
   /** Once a second while a loop is live: elapsed times differ. */

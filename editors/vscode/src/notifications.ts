@@ -8,7 +8,7 @@ import type { Loops } from './loops';
 import { pick } from './pick';
 import { facts, iconless, linkable, short } from './show';
 import { CommandError, type Sidecar } from './sidecar';
-import type { Class, End, ErrorData, LoopParams, LoopStatus, Said } from './wire';
+import type { Class, End, ErrorData, LoopParams, LoopStatus, Notice } from './wire';
 
 /** Milliseconds that the status bar shows what needs no answer. */
 const shownFor = 15_000;
@@ -26,7 +26,7 @@ export class Notifications implements vscode.Disposable {
   /** Loops that were left, of which the user was told, by folder and id. */
   private readonly told = new Set<string>();
   /** What loops say that isn't shown yet, and those whose notification is open. */
-  private readonly waiting = new Map<string, Said[]>();
+  private readonly waiting = new Map<string, Notice[]>();
   private readonly shown = new Set<string>();
   private readonly subscriptions: vscode.Disposable[];
 
@@ -50,7 +50,7 @@ export class Notifications implements vscode.Disposable {
   }
 
   /** Tells what a loop says: at once what comes at once, and the rest when its notification is closed. Until then the status bar has it. */
-  private async said(loopId: string, said: Said): Promise<void> {
+  private async said(loopId: string, said: Notice): Promise<void> {
     if (config.notify() === 'never' || !this.isOurs(loopId)) return;
     const title = () => this.loops.byId(loopId)?.title;
     if (isMention(said)) return mention(said.text, title());
@@ -93,7 +93,7 @@ export class Notifications implements vscode.Disposable {
 }
 
 /** Tells of a loop that is over, here or far away. */
-async function over(title: string | undefined, said: Said, loop: LoopParams, far = false): Promise<void> {
+async function over(title: string | undefined, said: Notice, loop: LoopParams, far = false): Promise<void> {
   const when = config.notify();
   if (when === 'never' || (when === 'unfocused' && vscode.window.state.focused)) return;
   const [first, looks] = [[button(t('Show Output'), 'ralph.showOutput', loop)], [] as Button[]]; // what the server offers is between
@@ -104,16 +104,16 @@ async function over(title: string | undefined, said: Said, loop: LoopParams, far
 }
 
 /** Shows what a loop says; first are the buttons that change nothing. The status bar has no place for any. */
-async function tell(title: string | undefined, { text, class: kind = 'info', offers = [] }: Said, first: Button[] = [], last: Button[] = []): Promise<void> {
+async function tell(title: string | undefined, { text, class: kind = 'info', offers = [] }: Notice, first: Button[] = [], last: Button[] = []): Promise<void> {
   if (isMention({ class: kind, offers })) mention(text, title);
   else await ask(kind, saidOf(text, title), [...first, ...offers, ...last]);
 }
 
 /** Whether it needs no answer. */
-const isMention = ({ class: kind = 'info', offers = [] }: Said): boolean => kind === 'info' && offers.length === 0;
+const isMention = ({ class: kind = 'info', offers = [] }: Notice): boolean => kind === 'info' && offers.length === 0;
 
 /** All that a loop said as one notice, as bad as the worst of it. */
-function inOne(all: Said[]): Said {
+function inOne(all: Notice[]): Notice {
   const classes: Class[] = ['info', 'ok', 'warning', 'error'];
   const worst = Math.max(...all.map((s) => classes.indexOf(s.class ?? 'info')));
   return { text: facts(...new Set(all.map((s) => s.text))), class: classes[worst], offers: all.flatMap((s) => s.offers ?? []) };

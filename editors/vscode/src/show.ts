@@ -1,5 +1,5 @@
 // How things are shown that the server tells in words: by icons and colours, and with a clock.
-import type { ChangedFile, Class, LoopStatus, Said, Update } from './wire';
+import type { ChangedFile, Class, LoopStatus, Notice, Update } from './wire';
 
 export const icons: Record<Class, string> = { info: 'circle-slash', ok: 'check', warning: 'warning', error: 'error' };
 
@@ -71,4 +71,4 @@ export const short = (text: string, length = 60): string => (text.length > lengt
 export const facts = (...all: (string | false | undefined)[]): string => all.filter(Boolean).join(' · ');
 
 /** What an update tells wherever the user looks. An end has its own message. */
-export const notified = (u: Update): Said | undefined => ('notify' in u && u.notify && u.sessionUpdate !== '_ralph/end' ? u : undefined);
+export const notified = (u: Update): Notice | undefined => ('notify' in u && u.notify && u.sessionUpdate !== '_ralph/end' ? u : undefined);

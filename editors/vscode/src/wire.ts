@@ -16,13 +16,13 @@ export type CommandId = keyof wire.Commands;
 
 export type {
   AgentInfo as Agent, AllowedRule, ChangedFile, ChangesResult, Check, Chunk, Command as Offer, DiagnosticsParams, DiagnosticsResult, DoctorResult,
-  DryRunResult, End, FileResult, KeepResult, LoopParams, PastPrompt as RecentPrompt, PlanResult, Said, Settings, SlashResult,
+  DryRunResult, End, FileResult, KeepResult, LoopParams, PastPrompt as RecentPrompt, PlanResult, Notice, Settings, SlashResult,
   StartParams, StartResult, Talk, ToolCall, ToolCallUpdate, ToolResult, UndoResult, UserChunk, Verify,
 } from '../../../docs/protocol';
 
 /** Which updates the editor wants: none, all but the agent's text, or all. */
 export type UpdateLevel = wire.SetUpdatesParams['level'];
-export type Class = NonNullable<wire.Said['class']>;
+export type Class = NonNullable<wire.Notice['class']>;
 export type ToolKind = wire.ToolCall['kind'];
 
 /** A loop in a ralph/status snapshot: one of an editor has a folder and a title. */

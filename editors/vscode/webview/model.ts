@@ -1,6 +1,6 @@
 // What a transcript shows, as rows. A part is a piece of a loop's log; it is
 // made of its updates, and knows nothing of how rows are shown.
-import type { Chunk, Class, End, Iteration, Offer, Said, ToolCall, ToolCallUpdate, ToolKind, Update, UserChunk, Verify } from '../src/wire';
+import type { Chunk, Class, End, Iteration, Offer, Notice, ToolCall, ToolCallUpdate, ToolKind, Update, UserChunk, Verify } from '../src/wire';
 import { plain } from './plain';
 import { splitAt } from './split';
 
@@ -208,7 +208,7 @@ export class Part {
     this.said(u, 'verify', [...(u.problems ?? []).map((p) => [p.path, p.line, p.column].filter(Boolean).join(':') + `: ${p.message}`), u.output ?? ''].filter(Boolean).join('\n'));
   }
 
-  private said({ text, class: kind = 'info', offers = [] }: Said, about: string, more = '', question?: SaidRow['question']): void {
+  private said({ text, class: kind = 'info', offers = [] }: Notice, about: string, more = '', question?: SaidRow['question']): void {
     if (text) this.push<SaidRow>({ kind: 'said', about, text: plain(text), class: kind, offers, more: plain(more) || undefined, question });
   }
 

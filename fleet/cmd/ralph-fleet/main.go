@@ -38,11 +38,11 @@ func main() {
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	plain := &stream.PlainWriter{To: stderr}
+	plain := &stream.SanitizeWriter{To: stderr}
 	root := newRoot(stdout)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(&stream.PlainWriter{To: stdout}) // what the bus has is written by others
+	root.SetOut(&stream.SanitizeWriter{To: stdout}) // what the bus has is written by others
 	root.SetErr(plain)
 	cli.AddCompletion(root)
 	if err := root.ExecuteContext(ctx); err != nil {

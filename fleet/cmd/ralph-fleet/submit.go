@@ -132,7 +132,7 @@ A worker runs the setup, the verification and whatever the agent does as its own
 			if asked.Words = args; each != "" && asked.Issue != "" {
 				return errors.New("--each fills in {task.field}, which the text of an issue can't be asked for; leave it or --issue out")
 			}
-			s.Plan = flags.said.Said.Plan
+			s.Plan = flags.said.Values.Plan
 			if s.Prompt, err = promptOf(cmd, asked, flags.said); err != nil {
 				return err
 			}

@@ -90,7 +90,7 @@ func (v *view) tell(isAway bool, text string) {
 	}
 	if v.isAway = isAway; v.asJSON {
 		json.NewEncoder(v.out).Encode(wire.Warning{SessionUpdate: wire.KindWarning, Warning: loop.Warning{Message: text},
-			Said: wire.Said{Text: text, Class: wire.ClassWarning}})
+			Notice: wire.Notice{Text: text, Class: wire.ClassWarning}})
 		return
 	}
 	fmt.Fprintf(v.notes, "(%s)\n", text)

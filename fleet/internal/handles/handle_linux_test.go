@@ -90,7 +90,7 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 		{"resume", func(h loop.Handle, _ string) error { return h.Resume(loop.Patch{}) }, func(st loop.Status) any { return st.Pausing }, "<nil>, false", ""},
 		{"detach", func(h loop.Handle, _ string) error { _, err := h.Detach(); return err }, nil, loop.ErrNotDetachable.Error(), unable + "a loop of a fleet goes on without this window as it is"},
 		{"saved", func(h loop.Handle, id string) error {
-			return h.Saved(loopstate.State{LoopID: id, Said: settings.Said{Given: given(9).Given}})
+			return h.Saved(loopstate.State{LoopID: id, Values: settings.Values{Given: given(9).Given}})
 		}, func(st loop.Status) any { return st.Limits.MaxIterations }, "<nil>, 9", unable + "its state file is with its worker, 7"},
 		{"is live", func(h loop.Handle, _ string) error { return fmt.Errorf("%t", h.IsLive()) }, nil, "false", "true"},
 		{"next", func(h loop.Handle, _ string) error { n, err := h.Next(); return fmt.Errorf("%d %v", n, err) }, nil, "1 <nil>", ""},
@@ -104,7 +104,7 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			obs := beginner{make(chan int, 2)}
 			cfg := setup.Config{
-				Folder: t.TempDir(), Prompt: "x", Storage: setup.Storage{History: history.Options{Off: true}}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+				Folder: t.TempDir(), Prompt: "x", Storage: setup.Storage{History: history.Options{Off: true}}, Limits: limits.Default(), Values: settings.Values{Instruct: new(false)},
 				Backend: backends.Custom("/bin/sh", []string{"-c", "cat >/dev/null; exec sleep 1000"}, backends.PromptStdin, decode.FormatText),
 			}
 			p, err := presence.Take(&cfg, setup.Host{})

@@ -16,7 +16,7 @@ func TestEverySettingIsReadAndEveryReasonForAnEndIsGiven(t *testing.T) {
 	const settings, reasons = "internal/settings/settings.go", "loop/reason.go"
 	var wanted []string
 	used := map[string]bool{}
-	mayUse := regexp.MustCompile(`[sS]aid\.|Stop[A-Z]|type Said `)
+	mayUse := regexp.MustCompile(`(said|Values)\.|Stop[A-Z]|type Values `)
 	err := goFiles(os.DirFS(root), func(name string, content []byte) error {
 		if strings.HasSuffix(name, "_test.go") || !mayUse.Match(content) {
 			return nil
@@ -26,12 +26,12 @@ func TestEverySettingIsReadAndEveryReasonForAnEndIsGiven(t *testing.T) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.TypeSpec:
-				if fields, ok := n.Type.(*ast.StructType); ok && name == settings && n.Name.Name == "Said" {
+				if fields, ok := n.Type.(*ast.StructType); ok && name == settings && n.Name.Name == "Values" {
 					for _, f := range fields.Fields.List {
 						if len(f.Names) == 0 { // limits and the promise, which have places of their own
 							continue
 						}
-						wanted = append(wanted, "Said."+f.Names[0].Name)
+						wanted = append(wanted, "Values."+f.Names[0].Name)
 					}
 				}
 			case *ast.ValueSpec:
@@ -44,12 +44,12 @@ func TestEverySettingIsReadAndEveryReasonForAnEndIsGiven(t *testing.T) {
 				}
 			case *ast.SelectorExpr:
 				of, isField := n.X.(*ast.SelectorExpr)
-				isSaid := isField && of.Sel.Name == "Said"
+				isValues := isField && of.Sel.Name == "Values"
 				if x, ok := n.X.(*ast.Ident); ok && x.Name == "said" {
-					isSaid = true
+					isValues = true
 				}
-				if isSaid && !written[n] && path.Dir(name) != path.Dir(settings) {
-					used["Said."+n.Sel.Name] = true
+				if isValues && !written[n] && path.Dir(name) != path.Dir(settings) {
+					used["Values."+n.Sel.Name] = true
 				}
 			case *ast.Ident:
 				used[n.Name] = used[n.Name] || name != reasons

@@ -115,7 +115,7 @@ func (l *Loops) Join(_ context.Context, folder, loopID, cursor string, on servic
 }
 
 // Run implements chat.Loops.
-func (l *Loops) Run(_ context.Context, c wire.Command) (wire.Said, error) {
+func (l *Loops) Run(_ context.Context, c wire.Command) (wire.Notice, error) {
 	text, err := l.note(c.Command, c.Arguments[0])
 	return wire.Info(text), err
 }

@@ -88,7 +88,7 @@ func (m *agentRun) isWell() bool { return m.Outcome == loop.OutcomeOK && !m.wasS
 // begin has the agent run.
 func (m *agentRun) begin() {
 	c := m.of
-	m.run.Budget, m.run.Guidance = c.budgetOf(m), c.guidance()
+	m.run.Budget, m.run.Steering = c.budgetOf(m), c.guidance()
 	p := Part{
 		Role: m.role, Record: fmt.Sprintf("%03d", c.Run.Iteration),
 		Spec: backends.Spec{Dir: m.run.Dir, Own: m.run.Own, Iteration: c.Run.Iteration, Handler: stream.HandlerFunc(m.follow), OnOutput: m.touch},
@@ -119,9 +119,9 @@ func (m *agentRun) open(spec *backends.Spec, sync func(func())) error {
 		m.run.Emit = m.config().EmitCommand(spec.Scope.TempDir)
 	}
 	if c.Solo {
-		m.prompt, spec.Ours = c.Config.Brief(m.run)
+		m.prompt, spec.Ours = c.Config.Instruct(m.run)
 	} else {
-		m.prompt, spec.Ours = c.Config.BriefOf(m.role, m.slot, m.run)
+		m.prompt, spec.Ours = c.Config.InstructStep(m.role, m.slot, m.run)
 	}
 	spec.Prompt = m.prompt
 	return nil
@@ -157,15 +157,15 @@ func (m *agentRun) follow(e stream.Event) {
 		if it.ParentToolCallID == "" {
 			m.of.x.Said(&m.Listener, it.Text)
 		}
-	case stream.Moot:
-		m.of.x.Desk.TakeBack("", it.ID)
+	case stream.Withdrawn:
+		m.of.x.Pending.TakeBack("", it.ID)
 		return
 	}
 	m.of.x.Handle(e)
 }
 
 // guidance is what an agent that begins is told.
-func (c *Execution) guidance() []loop.Guidance {
+func (c *Execution) guidance() []loop.SteeringMessage {
 	return c.x.State.Steering.Given()
 }
 
@@ -227,8 +227,8 @@ func (m *agentRun) own(e stream.Event) {
 	case stream.Retry:
 		m.patience = time.Now().Add(time.Duration(e.Delay))
 		c.x.Handle(e)
-	case stream.Moot:
-		c.x.Desk.TakeBack(m.Call.ID, e.ID)
+	case stream.Withdrawn:
+		c.x.Pending.TakeBack(m.Call.ID, e.ID)
 	case stream.Quota, stream.Compaction, stream.Error, stream.Heard:
 		c.x.Handle(e)
 	}

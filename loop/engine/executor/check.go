@@ -83,7 +83,7 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 func (x *Executor) checkDeadlines(began time.Time, c *Check) (idle, slow, overtime time.Time) {
 	idle, overtime = x.deadlines(&c.tools)
 	slow = overtime
-	if c.Timeout > 0 && !x.Desk.HoldsAgent() {
+	if c.Timeout > 0 && !x.Pending.HoldsAgent() {
 		slow = began.Add(c.Timeout + x.State.Idle())
 	}
 	if !c.MustSpeak {

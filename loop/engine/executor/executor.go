@@ -31,7 +31,7 @@ type Executor struct {
 	Host
 	State     *progress.State
 	Inbox     *inbox.Inbox
-	Desk      *ask.Desk // where agents ask
+	Pending   *ask.Pending // where agents ask
 	Sentry    *sentry.Sentry
 	Snapshots *snapshots.Taker
 	Scope     *backends.Scope // in which all run that have none of their own

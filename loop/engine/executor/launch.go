@@ -45,7 +45,7 @@ func (x *Executor) launch(p Part) *running {
 	spec.Backend, spec.Args, spec.Dir = p.Role.Backend, p.Role.Args, cmp.Or(p.Dir, x.Folder)
 	out := inbox.NewReader(x.Inbox, spec.Handler)
 	if spec.Raw == nil { // else it is no agent
-		spec.Handler, spec.Rest, spec.Ask = out, func() { out.Flush(x.Rest) }, x.Desk.For(p.Below, p.As, out.Flush)
+		spec.Handler, spec.Rest, spec.Ask = out, func() { out.Flush(x.Rest) }, x.Pending.For(p.Below, p.As, out.Flush)
 	}
 	go func() {
 		exit, err := x.run(p, spec, func(agent progress.Agent) {
@@ -59,8 +59,8 @@ func (x *Executor) launch(p Part) *running {
 		out.Flush(nil)
 		if err == nil && spec.Raw == nil {
 			x.Inbox.Do(func() {
-				x.Desk.End(p.Below) // nobody is left to hear the answer
-				exit.Result.Denials = x.Desk.WithoutDenied(exit.Result.Denials)
+				x.Pending.End(p.Below) // nobody is left to hear the answer
+				exit.Result.Denials = x.Pending.WithoutDenied(exit.Result.Denials)
 				if p.Ended != nil {
 					p.Ended(exit)
 				}

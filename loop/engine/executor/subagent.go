@@ -54,7 +54,7 @@ func (s *Subagent) Handle(e stream.Event) {
 		}
 		s.Tell(stream.Below(e, s.Call.ID))
 	case stream.SessionStart, stream.Usage, stream.Retry, stream.Quota, stream.Compaction,
-		stream.TurnEnd, stream.Error, stream.Heard, stream.Question, stream.Moot, stream.Answered, stream.Complete:
+		stream.TurnEnd, stream.Error, stream.Heard, stream.Question, stream.Withdrawn, stream.Answered, stream.Complete:
 		s.Run(e)
 	default:
 		s.Tell(stream.Below(e, s.Call.ID))

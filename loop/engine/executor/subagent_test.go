@@ -16,7 +16,7 @@ var kinds = []stream.Event{
 	stream.SessionStart{}, stream.Text{MessageID: "m"}, stream.Thinking{MessageID: "m"}, stream.MessageEnd{MessageID: "m"},
 	stream.ToolCall{ID: "t"}, stream.ToolProgress{ID: "t"}, stream.ToolResult{ID: "t"}, stream.Usage{}, stream.Retry{},
 	stream.Quota{}, stream.Compaction{}, stream.TurnEnd{}, stream.Error{}, stream.Denied{Denial: stream.Denial{ID: "t"}}, stream.Complete{},
-	stream.Heard{ID: "h"}, stream.Question{ID: "q"}, stream.Moot{ID: "q"}, stream.Answered{ID: "1"},
+	stream.Heard{ID: "h"}, stream.Question{ID: "q"}, stream.Withdrawn{ID: "q"}, stream.Answered{ID: "1"},
 }
 
 // What has a place below the call is told there, and everything else is the run's own.

@@ -23,7 +23,7 @@ const (
 // NotePause takes note of how late a beat is, by the clock that stands still while the machine sleeps, and by the
 // wall clock. The first counts for limits, the second for silence.
 func (x *Executor) NotePause(late, byTheWall time.Duration) {
-	if late > stoppedFor && !x.Desk.HoldsAgent() { // else that is part of it
+	if late > stoppedFor && !x.Pending.HoldsAgent() { // else that is part of it
 		x.State.Run.Stopped += late
 	}
 	if slept := max(late, byTheWall); slept > sleptFor {
@@ -99,7 +99,7 @@ func (w *watch) obey() {
 		w.it.agent.Stop(wanted.Grace)
 	}
 	w.woken()
-	w.x.Desk.EndRuns()
+	w.x.Pending.EndRuns()
 	w.x.Obey()
 }
 

@@ -167,7 +167,7 @@ func (p *Policy) shorten(pause judge.Pause, r judge.Report, now time.Time) (_ ju
 	return pause, problem
 }
 
-// standsIn says whether a fallback stands in for an agent with the own one's limit.
+// standsIn says whether a fallback may replace the loop's own agent at the kind of limit that this one has reached.
 func (p *Policy) standsIn(agent int) bool {
 	on := p.cfg.Fallbacks[agent-1].On
 	return on == nil || slices.Contains(on, p.kind)

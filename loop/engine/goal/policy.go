@@ -42,7 +42,7 @@ func Resume(cfg *setup.Config, loopID string, found loopstate.State) Policy {
 	p := New(cfg, loopID)
 	promise := cfg.Change.Promise
 	isOther := promise != nil && *promise != found.CompletionPromise()
-	if cfg.IsHandedOn() && judge.UsedBy(found).Iterations > 0 && !isOther {
+	if cfg.IsTransferred() && judge.UsedBy(found).Iterations > 0 && !isOther {
 		p.isTold, p.looked = true, found.Prompt+"\x00"+found.CompletionPromise()
 	}
 	return p
@@ -71,7 +71,7 @@ func (p *Policy) Before(prompt, promise string) (told []loop.Warning) {
 // offerOf lets the user choose among promises.
 func (p *Policy) offerOf(promises []string) loop.Offer {
 	// A promise that can't be shown as it is can't be agreed to.
-	promises = slices.DeleteFunc(promises, func(p string) bool { return stream.Plain(p) != p })
+	promises = slices.DeleteFunc(promises, func(p string) bool { return stream.Sanitize(p) != p })
 	if len(promises) == 0 {
 		return loop.Offer{}
 	}
@@ -96,7 +96,7 @@ func (p *Policy) IsNew(kind stream.NearKind, promise string) (isNew bool) {
 // to say.
 func (p *Policy) After(r judge.Report, promise string) (miss loop.NearMiss, isNear, isNew bool) {
 	v := r.Verdict
-	if p.cfg.Said.Plan != "" { // no promise is needed; the plan's policy tells of one that is too early
+	if p.cfg.Values.Plan != "" { // no promise is needed; the plan's policy tells of one that is too early
 		v = promises.Verdict{}
 	}
 	p.Next = rules.Missed(v, r.TopicMisses)
@@ -140,7 +140,7 @@ func (p *Policy) Goal(now loop.Status) (goal loop.Goal, ok bool) {
 func (p *Policy) Endless(now loop.Status) string {
 	isBound := now.Limits.MaxIterations > 0 || now.Limits.MaxCostUSD > 0
 	switch {
-	case isBound, now.Promise != "", p.cfg.Said.Plan != "", p.cfg.Verification.Check.When == verify.OnUntil:
+	case isBound, now.Promise != "", p.cfg.Values.Plan != "", p.cfg.Verification.Check.When == verify.OnUntil:
 		return ""
 	case now.Limits.MaxDuration == 0:
 		return "no promise, no iteration limit, no budget: only you or the word LOOP_COMPLETE will end this loop"

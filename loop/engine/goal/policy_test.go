@@ -98,7 +98,7 @@ func TestWhatIsToldOfNearMisses(t *testing.T) {
 		"it promised, and it counts": {"", promises.Verdict{Matched: true}, "DONE", "DONE", "false false []", ""},
 	} {
 		cfg, p := loopWith(t)
-		cfg.Said.Plan = tt.plan
+		cfg.Values.Plan = tt.plan
 		r := judge.Report{Verdict: tt.verdict, Promise: tt.ran}
 		m, isNear, isNew := p.After(r, tt.promise)
 		if got := fmt.Sprint(isNear, isNew, m.Offer.Promises); got != tt.want || isNear && (m.Found != tt.verdict.Found || m.Why == "" || m.Expected == "") {
@@ -146,7 +146,7 @@ func TestTheGoal(t *testing.T) {
 			"|||make|||"},
 		"until": {func(c *setup.Config) { c.Verification.Check = verify.Check{Shell: "make", When: verify.OnUntil} }, "",
 			"||||make||"},
-		"a plan":      {func(c *setup.Config) { c.Said.Plan = "PLAN.md" }, "", "||the 1 task of PLAN.md are done||||"},
+		"a plan":      {func(c *setup.Config) { c.Values.Plan = "PLAN.md" }, "", "||the 1 task of PLAN.md are done||||"},
 		"could check": {func(c *setup.Config) { c.Verification.Suggested.Command = "go test" }, "", "|||||go test|"},
 		"a budget":    {func(c *setup.Config) { c.Budget = budget.Book{Limits: budget.Limits{PerDay: 5}} }, "", "||||||" + budget.Book{Limits: budget.Limits{PerDay: 5}}.Text()},
 	} {
@@ -165,7 +165,7 @@ func TestTheGoal(t *testing.T) {
 
 // A loop that another process has handed on tells its goal no more, unless its promise is another one now.
 func TestAGoalOfALoopThatGoesOn(t *testing.T) {
-	found := loopstate.State{Prompt: "Say <promise>READY</promise>", Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}, Iteration: 3, Begun: true}
+	found := loopstate.State{Prompt: "Say <promise>READY</promise>", Values: settings.Values{Given: limits.Given{Promise: new("DONE")}}, Iteration: 3, Begun: true}
 	other, same := "READY", "DONE"
 	for name, tt := range map[string]struct {
 		once   bool
@@ -177,7 +177,7 @@ func TestAGoalOfALoopThatGoesOn(t *testing.T) {
 		"handed on":                {true, nil, found, true},
 		"handed on, promise as is": {true, &same, found, true},
 		"with another promise":     {true, &other, found, false},
-		"before the first run":     {true, nil, loopstate.State{Prompt: found.Prompt, Said: settings.Said{Given: limits.Given{Promise: new("DONE")}}, Iteration: 1}, false},
+		"before the first run":     {true, nil, loopstate.State{Prompt: found.Prompt, Values: settings.Values{Given: limits.Given{Promise: new("DONE")}}, Iteration: 1}, false},
 	} {
 		cfg := &setup.Config{Folder: t.TempDir(), Once: tt.once, Continue: true}
 		cfg.Change.Promise = tt.change
@@ -207,7 +207,7 @@ func TestWhatEndsALoopWithoutAnEnd(t *testing.T) {
 		"a plan's end": {loop.Status{}, false, "PLAN.md", ""},
 	} {
 		cfg, p := loopWith(t)
-		if cfg.Said.Plan = tt.plan; tt.until {
+		if cfg.Values.Plan = tt.plan; tt.until {
 			cfg.Verification.Check.When = verify.OnUntil
 		}
 		if got := p.Endless(tt.now); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {

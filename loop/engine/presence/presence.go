@@ -127,7 +127,7 @@ func (p *Presence) worksAt(now loop.Status) time.Time {
 func (p *Presence) describe(s setup.Standing) {
 	now := s.Status
 	e := registry.Entry{
-		LoopID: p.owner.LoopID, Folder: p.folder, Title: now.Title, Backend: p.cfg.Backend.Name, Plan: p.cfg.Said.Plan,
+		LoopID: p.owner.LoopID, Folder: p.folder, Title: now.Title, Backend: p.cfg.Backend.Name, Plan: p.cfg.Values.Plan,
 		Iteration: now.Iteration, StartedAt: now.StartedAt, SessionFile: now.SessionFile,
 	}
 	if e.SessionFile != "" && len(s.Prompt) <= registry.MaxPrompt {

@@ -13,7 +13,7 @@ import (
 func (p *State) Deadlines(last time.Time, mayPause, isToolOpen bool) (idle, overtime time.Time) {
 	never := time.Now().Add(1000 * time.Hour)
 	idle, overtime = never, never
-	if p.Desk.HoldsAgent() { // it is the user who takes the time
+	if p.Pending.HoldsAgent() { // it is the user who takes the time
 		return idle, overtime
 	}
 	if limit := p.Status.Limits.IdleTimeout; limit > 0 {
@@ -27,7 +27,7 @@ func (p *State) Deadlines(last time.Time, mayPause, isToolOpen bool) (idle, over
 		idle = idle.Add(limit)
 	}
 	if limit := p.Status.Limits.MaxDuration; limit > 0 {
-		overtime = p.Overtime(limit - p.Base.Elapsed)
+		overtime = p.Overtime(limit - p.SpentBefore.Elapsed)
 	}
 	if p.Run.Longest > 0 {
 		overtime = Earlier(overtime, p.Overtime(p.Run.Longest))

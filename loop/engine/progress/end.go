@@ -12,12 +12,12 @@ import (
 // EndOf is how the loop stands when it ends after a run.
 func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 	end := loop.End{
-		Reason: why, Iterations: p.Status.Iteration, Cost: p.Base.Cost, Unknown: p.Base.Unknown,
-		Hats: p.Base.Hats.WithRuns(p.Known.Queue.Runs), Tokens: p.Base.Tokens, Duration: stream.Duration(p.Base.Elapsed),
+		Reason: why, Iterations: p.Status.Iteration, Cost: p.SpentBefore.Cost, Unknown: p.SpentBefore.Unknown,
+		Hats: p.SpentBefore.Hats.WithRuns(p.LastRead.Queue.Runs), Tokens: p.SpentBefore.Tokens, Duration: stream.Duration(p.SpentBefore.Elapsed),
 	}
 	switch why {
 	case loop.StopPromise:
-		end.Promise, end.Iterations, end.Guards = r.Verdict.Promise, min(end.Iterations, p.Base.Iterations), r.Guards
+		end.Promise, end.Iterations, end.Guards = r.Verdict.Promise, min(end.Iterations, p.SpentBefore.Iterations), r.Guards
 		end.Verified = r.Verified
 	case loop.StopPermissionDenied:
 		end.Denials = r.Exit.Result.Denials
@@ -27,12 +27,12 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 		end.Unanswered, r.Problem = p.Unanswered, p.unansweredText()
 	}
 	if why.Capped() { // maybe before its first run
-		end.Iterations = p.Base.Iterations
+		end.Iterations = p.SpentBefore.Iterations
 		if p.Verification.Checking && p.Verification.Promised != "" {
 			end.Error = "what the agent promised is still to be verified"
 		} else {
 			facts := p.facts()
-			facts.Pending = p.Known.Queue.Pending
+			facts.Pending = p.LastRead.Queue.Pending
 			end.Error = loop.Cause(facts)
 		}
 	} else if why != loop.StopPromise {
@@ -51,7 +51,7 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 
 // facts are those from which is told what keeps the loop from being done.
 func (p *State) facts() loop.Facts {
-	return loop.Facts{Promise: p.Status.Promise, Tasks: p.Tasks, Account: p.Met, Refuted: p.Counts.Refuted,
+	return loop.Facts{Promise: p.Status.Promise, Tasks: p.Tasks, Account: p.Totals, Refuted: p.Counts.Refuted,
 		Refutation: p.Verification.Refutation}
 }
 

@@ -29,7 +29,7 @@ func TestAnEndNamesItsCause(t *testing.T) {
 	} {
 		var p State
 		for range tt.times {
-			p.Met.Refused.Add("Bash(git push)")
+			p.Totals.Refused.Add("Bash(git push)")
 		}
 		if got := p.EndOf(tt.why, judge.Report{Problem: tt.problem}); got.Error != tt.want {
 			t.Errorf("%s after %q, refused %d times: %q, want %q", tt.why, tt.problem, tt.times, got.Error, tt.want)
@@ -42,8 +42,8 @@ func TestAnEndNamesItsCause(t *testing.T) {
 
 // An end names what is left to do, and a check that never passes, unless it says so itself.
 func TestAnEndNamesWhatIsLeft(t *testing.T) {
-	p := State{Desk: &ask.Desk{}}
-	p.Known.Queue.Pending = []hats.Topic{{Name: "plan.ready", From: "planner"}}
+	p := State{Pending: &ask.Pending{}}
+	p.LastRead.Queue.Pending = []hats.Topic{{Name: "plan.ready", From: "planner"}}
 	if got, want := p.EndOf(loop.StopMaxIterations, judge.Report{}).Error, "no hat has worked on 1 topic yet (plan.ready from planner); let it go on for longer"; got != want {
 		t.Errorf("with a topic: %q, want %q", got, want)
 	}

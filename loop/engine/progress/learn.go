@@ -16,11 +16,11 @@ type News struct {
 	Wake    bool // the engine has to look
 }
 
-// Learn takes over what the state file says, its limits and promise only when
+// ApplyStateFile takes over what the state file says, its limits and promise only when
 // they are valid.
-func (p *State) Learn(s loopstate.State, valid bool) (n News) {
-	p.Steering.Learn(p.Known, s)
-	p.Known = s
+func (p *State) ApplyStateFile(s loopstate.State, valid bool) (n News) {
+	p.Steering.Learn(p.LastRead, s)
+	p.LastRead = s
 	st := &p.Status
 	n.Limits, n.Promise = st.Limits, st.Promise
 	if valid {

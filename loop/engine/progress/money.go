@@ -14,7 +14,7 @@ import (
 const NearlySpent = 0.8
 
 // Cost is what the loop has cost, with the run under way.
-func (p *State) Cost() stream.Cost { return p.Base.Cost.Plus(p.Run.Current.Cost) }
+func (p *State) Cost() stream.Cost { return p.SpentBefore.Cost.Plus(p.Run.Current.Cost) }
 
 // Left is what the loop may still spend, of its own cap and of the budget.
 func (p *State) Left() float64 {
@@ -50,11 +50,11 @@ func (p *State) Answered(usd float64) (most float64) {
 // Enter puts into a state what the loop counts: the iteration that runs or runs
 // next, and what it has used, with the run under way.
 func (p *State) Enter(s *loopstate.State) {
-	s.Iteration, s.Begun = p.Base.Iterations+1, p.UnderWay
+	s.Iteration, s.Begun = p.SpentBefore.Iterations+1, p.UnderWay
 	s.Elapsed = p.Elapsed().Truncate(time.Millisecond)
-	s.Tokens = p.Base.Tokens.Plus(p.Run.Current.Tokens)
-	s.InARow, s.UnknownCosts, s.Account = p.Counts.InARow, p.Base.Unknown, p.Met
-	s.HatCosts, s.Allowed = p.hatCosts(), p.Desk.Rules()
+	s.Tokens = p.SpentBefore.Tokens.Plus(p.Run.Current.Tokens)
+	s.InARow, s.UnknownCosts, s.Account = p.Counts.InARow, p.SpentBefore.Unknown, p.Totals
+	s.HatCosts, s.Allowed = p.hatCosts(), p.Pending.Rules()
 	p.Verification.Keep(s)
 	s.Tasks = p.Tasks
 	s.OverBudget = p.Budget.Why
@@ -73,14 +73,14 @@ func (p *State) Account(r judge.Report) {
 	// A run that a provider refused is no iteration: a night of rate limits would use up --max-iterations. Neither
 	// is one that its user ended, unless a limit or "next" did.
 	if !r.Refused() && (r.Outcome != loop.OutcomeCancelled || r.Cause.Capped() || r.Cause == judge.Skipped || r.Cause == judge.StopSpent) {
-		p.Base.Iterations++
+		p.SpentBefore.Iterations++
 		if !r.NeverBegan { // it may be told again to the next one
 			p.Steering.Counted()
 			p.Verification.Refutation = ""
 		}
 	}
 	if !r.Unreached { // an agent that can't reach its provider tries again for minutes
-		p.Base.Elapsed += r.Exit.Duration
+		p.SpentBefore.Elapsed += r.Exit.Duration
 	}
 	p.Book(usage, r.Unpriced)
 }
@@ -88,9 +88,9 @@ func (p *State) Account(r judge.Report) {
 // Book adds what a run has used to what the loop has.
 func (p *State) Book(usage stream.Usage, isUnpriced bool) {
 	p.Run.Current = stream.Usage{}
-	p.Base.Cost, p.Base.Tokens = p.Base.Cost.Plus(usage.Cost), p.Base.Tokens.Plus(usage.Tokens)
-	p.Base.Hats, p.Run.Wears = p.Base.Hats.Plus(p.Run.Wears, usage.Cost, isUnpriced), ""
+	p.SpentBefore.Cost, p.SpentBefore.Tokens = p.SpentBefore.Cost.Plus(usage.Cost), p.SpentBefore.Tokens.Plus(usage.Tokens)
+	p.SpentBefore.Hats, p.Run.Hat = p.SpentBefore.Hats.Plus(p.Run.Hat, usage.Cost, isUnpriced), ""
 	if isUnpriced {
-		p.Base.Unknown++
+		p.SpentBefore.Unknown++
 	}
 }

@@ -46,12 +46,12 @@ type State struct {
 	Status loop.Status // snapshot for Status; Elapsed is without the current run
 
 	// What the loop has used.
-	Base     judge.Spent // by earlier iterations
-	Counts   judge.Tally // of the runs so far
-	Met      account.Account
-	UnderWay bool // an iteration is begun, and not counted yet
-	Busy     bool // an agent, or what it wrote, is at work, see the engine's work
-	IsRead   bool // the state file was read at the end of that, and nobody has waited since
+	SpentBefore judge.Spent // by earlier iterations
+	Counts      judge.Tally // of the runs so far
+	Totals      account.Account
+	UnderWay    bool // an iteration is begun, and not counted yet
+	Busy        bool // an agent, or what it wrote, is at work, see the engine's work
+	IsRead      bool // the state file was read at the end of that, and nobody has waited since
 
 	Verification  verification.Policy
 	Tasks         plan.Book // progress of the plan; its values are replaced, never changed
@@ -60,7 +60,7 @@ type State struct {
 
 	Run         Run
 	Steering    steering.Policy
-	Desk        *ask.Desk
+	Pending     *ask.Pending
 	Unanswered  []ask.Question // those for which the loop ends
 	WaitsSince  time.Time      // since when the loop pauses for its user's word
 	WaitsAtMost time.Duration  // after which it ends then, and where an agent asks, unless somebody looks at it; 0: it waits
@@ -68,7 +68,7 @@ type State struct {
 	Concluded bool // nothing keeps the loop from its end any more; changes while its file is looked at by nobody else
 	Wanted    Wanted
 
-	Known     loopstate.State // as it was read or kept last
+	LastRead  loopstate.State // as it was read or kept last
 	WaitNoted bool            // until when the loop waits is known to whoever goes on
 
 	// What the user was told.
@@ -93,7 +93,7 @@ type Run struct {
 	GoesOn      bool               // tools were called, so another turn follows
 	Current     stream.Usage       // its usage so far
 	PartUnknown bool               // of what it costs, as agents of it don't tell
-	Wears       string             // the hat that it costs, where hats hand over
+	Hat         string             // whose run it is, where hats emit topics
 	Tools       tooluse.Log
 	line        lineBuffer
 }
@@ -115,17 +115,17 @@ func (w *Wanted) IsEnd() bool { return w.Cause != "" || w.LastRun }
 // elsewhere.
 func (p *State) Snapshot() loop.Status {
 	s := p.Status
-	s.Spent, s.Elapsed = p.Base.Elapsed, p.Elapsed()
-	s.Cost, s.Tokens, s.UnknownCosts = p.Cost(), p.Base.Tokens.Plus(p.Run.Current.Tokens), p.Base.Unknown
+	s.Spent, s.Elapsed = p.SpentBefore.Elapsed, p.Elapsed()
+	s.Cost, s.Tokens, s.UnknownCosts = p.Cost(), p.SpentBefore.Tokens.Plus(p.Run.Current.Tokens), p.SpentBefore.Unknown
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
-	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
+	s.Hats = p.hatCosts().WithRuns(p.LastRead.Queue.Runs)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Budget.Why
 	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Verification.Unchecked
 	s.LastLine, s.Tasks, s.Cause = p.Run.line.last(), p.Tasks, loop.Cause(p.facts())
 	s.Pausing = p.Wanted.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
-	s.Questions, s.Allowed = p.Desk.Questions(), p.Desk.Rules()
+	s.Questions, s.Allowed = p.Pending.Questions(), p.Pending.Rules()
 	s.Deadline = p.Deadline(time.Now())
-	if p.Desk.HoldsAgent() && s.State == loop.StateRunning {
+	if p.Pending.HoldsAgent() && s.State == loop.StateRunning {
 		s.State, s.Retry = loop.StateWaiting, nil
 	}
 	return s
@@ -135,7 +135,7 @@ func (p *State) Snapshot() loop.Status {
 // without an end.
 func (p *State) Deadline(now time.Time) (at time.Time) {
 	at = p.WaitsSince
-	for _, q := range p.Desk.Questions() {
+	for _, q := range p.Pending.Questions() {
 		if q.HoldsAgent() && q.Until.IsZero() && (at.IsZero() || q.At.Before(at)) {
 			at = q.At
 		}
@@ -149,18 +149,18 @@ func (p *State) Deadline(now time.Time) (at time.Time) {
 // Elapsed is the time that the loop has run.
 func (p *State) Elapsed() time.Duration {
 	if p.Run.Running == nil {
-		return p.Base.Elapsed
+		return p.SpentBefore.Elapsed
 	}
-	return p.Base.Elapsed + time.Since(p.Status.IterationStartedAt) - p.Idle()
+	return p.SpentBefore.Elapsed + time.Since(p.Status.IterationStartedAt) - p.Idle()
 }
 
 // Idle is the time of the run under way that isn't its agent's: this process was stopped, or the
 // user was asked.
-func (p *State) Idle() time.Duration { return p.Run.Stopped + p.Desk.Waited() - p.Run.waited }
+func (p *State) Idle() time.Duration { return p.Run.Stopped + p.Pending.Waited() - p.Run.waited }
 
 // BeginRun has the time count for a run from now on.
 func (p *State) BeginRun(now time.Time) {
-	p.Status.IterationStartedAt, p.Run.Stopped, p.Run.waited = now, 0, p.Desk.Waited()
+	p.Status.IterationStartedAt, p.Run.Stopped, p.Run.waited = now, 0, p.Pending.Waited()
 }
 
 // Begin says that an iteration begins, under a hat.
@@ -173,7 +173,7 @@ func (p *State) Begin(iteration int, hat hats.Hat, handsOver bool, now time.Time
 	}
 	p.Run.Longest = hat.Timeout
 	if handsOver {
-		p.Run.Wears = hat.Name
+		p.Run.Hat = hat.Name
 	}
 	p.Run.Ending = false
 	st.IterationCost, st.Tool = stream.Cost{}, nil
@@ -223,21 +223,21 @@ func (p *State) Overtime(limit time.Duration) time.Time {
 // TimeUp is when the iteration under way will have taken the loop beyond its time; the zero time is never.
 func (p *State) TimeUp() time.Time {
 	limit := p.Status.Limits.MaxDuration
-	if limit == 0 || !p.UnderWay || p.Desk.HoldsAgent() {
+	if limit == 0 || !p.UnderWay || p.Pending.HoldsAgent() {
 		return time.Time{}
 	}
-	return p.Overtime(limit - p.Base.Elapsed)
+	return p.Overtime(limit - p.SpentBefore.Elapsed)
 }
 
 // UntilLimit is a time, or when the loop has run for as long as it may if that is earlier.
 func (p *State) UntilLimit(until, now time.Time) time.Time {
 	if limit := p.Status.Limits.MaxDuration; limit > 0 {
-		return Earlier(until, now.Add(limit-p.Base.Elapsed))
+		return Earlier(until, now.Add(limit-p.SpentBefore.Elapsed))
 	}
 	return until
 }
 
 // hatCosts are what the hats have cost, with the run under way.
 func (p *State) hatCosts() hats.Costs {
-	return p.Base.Hats.Plus(p.Run.Wears, p.Run.Current.Cost, false)
+	return p.SpentBefore.Hats.Plus(p.Run.Hat, p.Run.Current.Cost, false)
 }

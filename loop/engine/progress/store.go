@@ -14,7 +14,7 @@ type Store interface {
 	Update(func(*loopstate.State) error) (loopstate.State, error)
 	Claim(func(*loopstate.State) error) (loopstate.State, error)
 	Leave(func(*loopstate.State) error) (loopstate.State, error)
-	HandOn(func(*loopstate.State) error) (loopstate.State, error)
+	Transfer(func(*loopstate.State) error) (loopstate.State, error)
 	Remove() error
 	IsCleaned() bool // the folder's lock was removed, as with all that isn't in the repository; Create brings it back
 	Watch(context.Context) (<-chan struct{}, error)

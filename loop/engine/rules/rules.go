@@ -44,8 +44,8 @@ func Ending(promise string, spelled bool) string {
 		"iteration goes on.", ending, when)
 }
 
-// Guidance is what the user said while the loop ran.
-func Guidance(guidance []loop.Guidance) string {
+// Steering is what the user said while the loop ran.
+func Steering(guidance []loop.SteeringMessage) string {
 	text := "The user who watches this loop says (this counts more than the prompt where they differ):\n<guidance>\n"
 	for _, g := range guidance {
 		text += strings.TrimSpace(g.Text) + "\n"

@@ -25,8 +25,8 @@ type Run struct {
 	Prompt    string
 	Promise   string
 	Limits    loop.Limits
-	Guidance  []loop.Guidance
-	Standing  []loop.Guidance // messages that the runs before were told, too
+	Steering  []loop.SteeringMessage
+	Standing  []loop.SteeringMessage // messages that the runs before were told, too
 	// Refutation is what the last verification found.
 	Refutation string
 	Task       string // the task of the loop's plan that it is to do
@@ -123,14 +123,14 @@ func (c Config) ownCommand(dir, name string) string {
 
 // NotesFor tells a run what those before it left; "" where the loop has no notes.
 func (c Config) NotesFor(dir string) (string, error) {
-	if c.Said.Notes == "" {
+	if c.Values.Notes == "" {
 		return "", nil
 	}
-	text, err := notes.Read(c.Folder, c.Said.Notes, notes.MaxTold)
+	text, err := notes.Read(c.Folder, c.Values.Notes, notes.MaxTold)
 	if err != nil {
 		return "", err
 	}
-	return rules.Notes(stream.Plain(text), c.ownCommand(dir, "note -C "+tell.ShellWord(c.Folder)), c.Said.Notes), nil
+	return rules.Notes(stream.Sanitize(text), c.ownCommand(dir, "note -C "+tell.ShellWord(c.Folder)), c.Values.Notes), nil
 }
 
 // Completion is what ends the loop after a run that was given a prompt.

@@ -37,11 +37,11 @@ func (c *Config) Check() error {
 
 // checkNotes says why the loop can't have its notes where they are to be.
 func (c *Config) checkNotes() error {
-	switch name := filepath.ToSlash(filepath.Clean(c.Said.Notes)); {
-	case c.Said.Notes == "":
+	switch name := filepath.ToSlash(filepath.Clean(c.Values.Notes)); {
+	case c.Values.Notes == "":
 		return nil
 	case !filepath.IsLocal(name) || name == ".":
-		return fmt.Errorf("the notes %q aren't a file in the folder; name one there, such as notes.md", c.Said.Notes)
+		return fmt.Errorf("the notes %q aren't a file in the folder; name one there, such as notes.md", c.Values.Notes)
 	case c.Sandbox.IsOn() && strings.HasPrefix(name, ".pi/"):
 		return fmt.Errorf("behind walls no run writes the notes %s, as .pi is read-only there; name another file, such as notes.md", name)
 	}

@@ -33,8 +33,8 @@ type Config struct {
 	Promise   string // "" is none; the word LOOP_COMPLETE works always
 	// PromiseFrom is where the promise comes from, a config.Source; only shown.
 	PromiseFrom string
-	// Said is what is said of the loop in one value each.
-	Said      settings.Said
+	// Values is what is said of the loop in one value each.
+	Values    settings.Values
 	planned   []string // the commands of its plan, once Check has looked at that
 	Checkouts Checkouts
 	Asking    Asking
@@ -132,8 +132,8 @@ type Agents struct {
 	About []string // a description of each, step by step; only shown
 }
 
-// IsHandedOn says whether another process had the loop, and told what is to be told when it begins.
-func (c Config) IsHandedOn() bool { return c.Once && c.Continue }
+// IsTransferred says whether another process had the loop, and told what is to be told when it begins.
+func (c Config) IsTransferred() bool { return c.Once && c.Continue }
 
 // NewState is the state file of a loop that begins.
 func (c Config) NewState(id string, now time.Time) loopstate.State {
@@ -162,7 +162,7 @@ func (c Config) NewState(id string, now time.Time) loopstate.State {
 }
 
 // isQuiet says whether the loop's rules (iteration, limit, how to finish) are kept from the agent.
-func (c Config) isQuiet() bool { return c.Said.Instruct != nil && !*c.Said.Instruct }
+func (c Config) isQuiet() bool { return c.Values.Instruct != nil && !*c.Values.Instruct }
 
 // Describe writes what a loop that goes on needs again into a state. Permissions of a stranger's file count for
 // nothing.
@@ -170,10 +170,10 @@ func (c Config) Describe(s *loopstate.State) {
 	if c.Stranger {
 		s.Allowed, s.Tasks.Accepted = nil, nil
 	}
-	said := c.Said
+	said := c.Values
 	said.Sandbox = c.Sandbox.Mode // the walls, wherever they were chosen
 	bounds := s.Given             // may have been changed there
-	s.Said, s.SandboxEngine, s.Closing = said.Kept(), "", said.OnClose
+	s.Values, s.SandboxEngine, s.Closing = said.Stored(), "", said.OnClose
 	s.Given = bounds
 	if c.Sandbox.IsOn() {
 		s.SandboxEngine = c.Sandbox.EngineOf()

@@ -17,8 +17,8 @@ func TestTheStateFileSaysWhichWallsThereAre(t *testing.T) {
 	}{
 		{sandbox.Spec{}, loopstate.State{}},
 		{sandbox.Spec{Mode: sandbox.Off, Engine: sandbox.Runtime}, loopstate.State{}},
-		{sandbox.Spec{Mode: sandbox.Workspace, Engine: sandbox.Runtime}, loopstate.State{Said: settings.Said{Sandbox: sandbox.Workspace}, SandboxEngine: sandbox.Runtime}},
-		{sandbox.Spec{Mode: sandbox.Workspace}, loopstate.State{Said: settings.Said{Sandbox: sandbox.Workspace}, SandboxEngine: sandbox.Bubblewrap}},
+		{sandbox.Spec{Mode: sandbox.Workspace, Engine: sandbox.Runtime}, loopstate.State{Values: settings.Values{Sandbox: sandbox.Workspace}, SandboxEngine: sandbox.Runtime}},
+		{sandbox.Spec{Mode: sandbox.Workspace}, loopstate.State{Values: settings.Values{Sandbox: sandbox.Workspace}, SandboxEngine: sandbox.Bubblewrap}},
 	} {
 		s := Config{Sandbox: tt.spec}.NewState("ralph-a", time.Now())
 		if s.Sandbox != tt.want.Sandbox || s.SandboxEngine != tt.want.SandboxEngine {

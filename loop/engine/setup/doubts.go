@@ -32,7 +32,7 @@ func (c Config) Doubts() (doubts []string) {
 		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s %s tell what a run costs, so %s can't be enforced",
 			strings.Join(names, ", "), verb, what)))
 	}
-	if p, err := c.ReadPlan(); c.Said.Plan != "" && err == nil {
+	if p, err := c.ReadPlan(); c.Values.Plan != "" && err == nil {
 		faults := p.Faults()
 		for _, fault := range faults[:min(len(faults), 5)] {
 			doubts = append(doubts, loop.OneLine(fmt.Sprintf("the loop can't do all of its plan: %v", fault)))

@@ -33,7 +33,7 @@ func TestWhatAStartCannotHoldIsToldBeforeIt(t *testing.T) {
 			c.Verification.Check, c.Verification.Reviewer, c.Backend = verify.Check{Reviewer: "critic"}, Role{Backend: backends.Backend{Name: "codex", Output: decode.FormatCodex}}, silent
 		}, "mine, codex don't tell what a run costs, so the cost cap can't be enforced"},
 		"tasks that can't be done": {func(c *Config) {
-			c.Said.Plan = "PLAN.md"
+			c.Values.Plan = "PLAN.md"
 			os.WriteFile(filepath.Join(c.Folder, "PLAN.md"), []byte("- [ ] one\n- [ ] two (after: ten)\n- [x] three (verify: )\n- [ ] four (verify: )\n"), 0o600)
 		}, `the loop can't do all of its plan: PLAN.md:2: after: there is no task "ten"; name one by its text or its number` + "\n" +
 			"the loop can't do all of its plan: PLAN.md:4: verify: says nothing; write it, or leave the parentheses out"},

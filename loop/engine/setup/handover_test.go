@@ -28,7 +28,7 @@ func TestAConfigurationArrivesWhole(t *testing.T) {
 func TestNothingIsTakenForSomethingElse(t *testing.T) {
 	var c Config
 	arrives(t, c)
-	c.Said.Instruct, c.Args, c.Backend.Hooks.Off = new(false), []string{}, []string{}
+	c.Values.Instruct, c.Args, c.Backend.Hooks.Off = new(false), []string{}, []string{}
 	c.Folder, c.Prompt = "/caf\xe9", "a\x00b\u2028</script>\ufffd"
 	arrives(t, c)
 	for _, name := range backends.Names() {

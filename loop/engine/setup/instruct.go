@@ -13,9 +13,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
-// Brief puts rules and guidance where the backend takes them: beside the
+// Instruct puts rules and guidance where the backend takes them: beside the
 // prompt, which so stays byte for byte what the user wrote, or else behind it.
-func (c Config) Brief(run Run) (prompt string, args []string) {
+func (c Config) Instruct(run Run) (prompt string, args []string) {
 	parts := c.rulesFor(run)
 	if run.Task != "" {
 		parts = append(parts, run.Task)
@@ -23,7 +23,7 @@ func (c Config) Brief(run Run) (prompt string, args []string) {
 	if role := c.roleOf(run.Turn, run.Emit); role != "" {
 		parts = append(parts, role)
 	}
-	return c.Hand(run, append(parts, saidTo(run)...))
+	return c.Pass(run, append(parts, saidTo(run)...))
 }
 
 // rulesFor are the rules of the loop, for an agent that can end it.
@@ -53,14 +53,14 @@ func saidTo(run Run) (parts []string) {
 			parts = append(parts, said)
 		}
 	}
-	if said := slices.Concat(run.Standing, run.Guidance); len(said) > 0 {
-		parts = append(parts, rules.Guidance(said))
+	if said := slices.Concat(run.Standing, run.Steering); len(said) > 0 {
+		parts = append(parts, rules.Steering(said))
 	}
 	return parts
 }
 
-// Hand puts what an agent is told where its backend takes it.
-func (c Config) Hand(run Run, parts []string) (prompt string, args []string) {
+// Pass puts what an agent is told where its backend takes it.
+func (c Config) Pass(run Run, parts []string) (prompt string, args []string) {
 	prompt = run.Prompt
 	b := c.Backend
 	if text := strings.Join(parts, "\n\n"); text != "" {
@@ -103,12 +103,12 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 	if spent, err := c.Budget.Spent(time.Now()); err == nil {
 		first.Budget = min(first.Budget, c.Budget.Limits.Left(spent))
 	}
-	brief := c.Brief
+	brief := c.Instruct
 	if len(c.Roles.Steps) > 0 {
 		w, at := c.Roles.Steps[0][0], c.Roles.Slots(0)[0]
 		first.Prompt = w.TaskOf(at, c.Prompt, "")
 		c = c.As(w)
-		brief = func(run Run) (string, []string) { return c.BriefOf(w, at, run) }
+		brief = func(run Run) (string, []string) { return c.InstructStep(w, at, run) }
 	}
 	program, err := c.Backend.Find()
 	if err != nil {

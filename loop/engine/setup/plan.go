@@ -25,7 +25,7 @@ func PlanPrompt(name string) string {
 // PlanGoal says what of a loop's plan has to be done, and what its checks run; "" without a plan.
 func (c Config) PlanGoal() string {
 	p, err := c.ReadPlan()
-	if c.Said.Plan == "" || err != nil {
+	if c.Values.Plan == "" || err != nil {
 		return ""
 	}
 	goal := fmt.Sprintf("the %s of %s are done", tell.Counted(len(p.Tasks()), "task"), p.Name)
@@ -40,11 +40,11 @@ func (c Config) PlanGoal() string {
 
 // ReadPlan reads the loop's plan, as far as the loop is to do it.
 func (c Config) ReadPlan() (plan.Plan, error) {
-	p, err := ReadPlan(c.Folder, c.Said.Plan)
+	p, err := ReadPlan(c.Folder, c.Values.Plan)
 	if err != nil {
 		return p, err
 	}
-	return p.Only(c.Said.Task)
+	return p.Only(c.Values.Task)
 }
 
 // PlanPath is where in a folder a plan is, from the folder on.
@@ -152,9 +152,9 @@ func WritePlan(folder string, was, want plan.Plan) error {
 // checkPlan says what keeps a loop with a plan from beginning, and stores its commands: starting the loop accepts
 // them.
 func (c *Config) checkPlan() error {
-	if c.Said.Plan == "" && c.Said.Task != "" {
+	if c.Values.Plan == "" && c.Values.Task != "" {
 		return errors.New("a task is one of a plan; name that with --plan FILE")
-	} else if c.Said.Plan == "" {
+	} else if c.Values.Plan == "" {
 		return nil
 	}
 	p, err := c.ReadPlan()
@@ -171,7 +171,7 @@ func (c *Config) checkPlan() error {
 	}
 	c.planned = p.Commands()
 	if one := p.Chosen(); len(one) == 1 {
-		c.Said.Task = p.NameOf(one[0]) // while the loop runs, its number may become another one's
+		c.Values.Task = p.NameOf(one[0]) // while the loop runs, its number may become another one's
 	}
 	return nil
 }
@@ -179,12 +179,12 @@ func (c *Config) checkPlan() error {
 // checkWorkers says why tasks can't be done side by side.
 func (c *Config) checkWorkers() error {
 	refuse := func(why, fix string) error {
-		return fmt.Errorf("--workers %d: %s; %s, or leave --workers out", c.Said.Workers, why, fix)
+		return fmt.Errorf("--workers %d: %s; %s, or leave --workers out", c.Values.Workers, why, fix)
 	}
 	switch {
-	case c.Said.Workers < 2:
+	case c.Values.Workers < 2:
 		return nil
-	case c.Said.Plan == "":
+	case c.Values.Plan == "":
 		return refuse("workers do tasks of a plan, and there is none", "name one with --plan")
 	case len(c.Roles.Steps) > 0 || c.Roles.HatsEmit():
 		return refuse("hats that hand over, and agents in steps, take turns by themselves", "leave those out")

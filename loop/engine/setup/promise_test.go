@@ -42,11 +42,11 @@ func TestEachRunIsToldHowToFinish(t *testing.T) {
 	} {
 		cfg := Config{Backend: backends.Custom("/bin/cat", nil, backends.PromptStdin, tt.format)}
 		run := Run{Iteration: 1, Prompt: "Build it", Promise: tt.promise}
-		if told, _ := cfg.Brief(run); !strings.Contains(told, tt.want) || strings.Contains(told, tt.not) {
+		if told, _ := cfg.Instruct(run); !strings.Contains(told, tt.want) || strings.Contains(told, tt.not) {
 			t.Errorf("%s: %q", tt.name, told)
 		}
-		cfg.Said.Instruct = new(false)
-		if told, _ := cfg.Brief(run); told != "Build it" {
+		cfg.Values.Instruct = new(false)
+		if told, _ := cfg.Instruct(run); told != "Build it" {
 			t.Errorf("%s, with completion.instruct = false: %q", tt.name, told)
 		}
 	}

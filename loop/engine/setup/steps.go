@@ -117,7 +117,7 @@ func (w Role) TaskOf(at Slot, prompt, previous string) string {
 // CallOf is the call under which an agent's work is shown. The result of the step before stands right above and isn't
 // shown again, nor is a task that has nothing else.
 func (w Role) CallOf(at Slot, id, prompt string) stream.ToolCall {
-	shown := stream.Plain(w.TaskOf(at, prompt, "…"))
+	shown := stream.Sanitize(w.TaskOf(at, prompt, "…"))
 	if w.Task == "" && at.Step > 1 || strings.TrimSpace(shown) == "…" {
 		shown = ""
 	}
@@ -133,11 +133,11 @@ func (w Role) CallOf(at Slot, id, prompt string) stream.ToolCall {
 	return stream.ToolCall{ID: id, Name: StepCall, Input: input}
 }
 
-// BriefOf is what an agent of a step is started with, see Brief. run has its task as the prompt.
-func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string) {
+// InstructStep returns what an agent of a step is started with, see Instruct. run has its task as the prompt.
+func (c Config) InstructStep(w Role, at Slot, run Run) (prompt string, args []string) {
 	c = c.As(w)
 	if at.Step > 1 && !at.IsLast() { // the first and the last speak for all
-		run.Guidance, run.Refutation, run.Missed = nil, "", ""
+		run.Steering, run.Refutation, run.Missed = nil, "", ""
 	}
 	var parts []string
 	switch {
@@ -161,7 +161,7 @@ func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string)
 	}
 	if c.Roles.HatsEmit() {
 		parts = append(parts, c.roleOf(run.Turn, run.Emit))
-		return c.Hand(run, append(parts, saidTo(run)...))
+		return c.Pass(run, append(parts, saidTo(run)...))
 	}
 	if w.ReadOnly {
 		parts = append(parts, "Change nothing: read, and run at most what changes no file.")
@@ -169,5 +169,5 @@ func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string)
 	if text := strings.TrimSpace(w.Instructions); text != "" {
 		parts = append(parts, fmt.Sprintf("You are %s. What you are to do:", at.Name), text)
 	}
-	return c.Hand(run, append(parts, saidTo(run)...))
+	return c.Pass(run, append(parts, saidTo(run)...))
 }

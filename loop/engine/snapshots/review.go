@@ -58,7 +58,7 @@ func (s *Taker) DiffSection() string {
 				text += ", ..."
 				break
 			}
-			text += cmp.Or(map[bool]string{true: ": "}[i == 0], ", ") + stream.Plain(f.Path)
+			text += cmp.Or(map[bool]string{true: ": "}[i == 0], ", ") + stream.Sanitize(f.Path)
 		}
 	}
 	return text + ".\n"

@@ -94,10 +94,10 @@ func (r Run) hasWaited() bool {
 	return r.Tools.Waited
 }
 
-// After returns how many runs in a row have made no progress after another one, where there were n before it, and what is to
-// be told of that: the loop ends after as many as limit says, 0 is never. wroteBeyond says whether some of these files are none
+// CountUnchanged counts a run that is over: n runs in a row before it made no progress. It returns the new count, and a
+// warning of it: the loop ends after as many as limit says, 0 is never. wroteBeyond says whether some of these files are none
 // that snapshots have. It may take long, and is asked only where the run made no other progress.
-func (p *Policy) After(r Run, n, limit int, wroteBeyond func(files []string) bool) (now int, warning string) {
+func (p *Policy) CountUnchanged(r Run, n, limit int, wroteBeyond func(files []string) bool) (now int, warning string) {
 	if p.byUser || r.IsTold || p.prompt != "" && p.prompt != r.Prompt {
 		n, p.alike = 0, 0
 	}
@@ -206,9 +206,9 @@ func (p *Policy) Text(n int) string {
 // toldFrom is how many runs in a row without progress the next one is told of.
 func toldFrom(limit int) int { return min(3, (limit+1)/2) }
 
-// Brief is what the next run is told: that n runs in a row made no progress, and what the last one tried again and again; "" is
+// Message is what the next run is told: that n runs in a row made no progress, and what the last one tried again and again; "" is
 // nothing.
-func (p *Policy) Brief(n, limit int) string {
+func (p *Policy) Message(n, limit int) string {
 	var said []string
 	if limit > 0 && n >= toldFrom(limit) {
 		said = append(said, fmt.Sprintf("This loop makes no progress: %s. Don't do the same once more. Find out what is in the "+

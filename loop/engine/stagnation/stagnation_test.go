@@ -132,7 +132,7 @@ func (r *replay) run(n int, run recordedRun) (told string, isEnd bool) {
 	}
 	r.policy.Before(now.Found, r.taken, n-1)
 	r.taken = nil
-	told = r.policy.Brief(r.n, r.limit)
+	told = r.policy.Message(r.n, r.limit)
 	if commits {
 		r.aside++
 	}
@@ -144,7 +144,7 @@ func (r *replay) run(n int, run recordedRun) (told string, isEnd bool) {
 	isBeyond := func(files []string) bool {
 		return slices.ContainsFunc(files, func(file string) bool { return strings.Contains(file, "local") })
 	}
-	r.n, _ = r.policy.After(now, r.n, r.limit, isBeyond)
+	r.n, _ = r.policy.CountUnchanged(now, r.n, r.limit, isBeyond)
 	return told, r.limit > 0 && r.n >= r.limit
 }
 
@@ -248,9 +248,9 @@ func TestWhatARunComesTo(t *testing.T) {
 		p := Policy{refuted: "make failed in ~"}
 		for range 2 {
 			p.Before(a, nil, 0)
-			p.After(run(a, a, nil), 0, 0, nil)
+			p.CountUnchanged(run(a, a, nil), 0, 0, nil)
 		}
-		n, _ := p.After(tt.run, 2, 9, func(files []string) bool { return slices.Contains(files, "beyond") })
+		n, _ := p.CountUnchanged(tt.run, 2, 9, func(files []string) bool { return slices.Contains(files, "beyond") })
 		if n != tt.want || tt.words != "" && p.Text(n) != tt.words {
 			t.Errorf("%s: %d, want %d; %s", name, n, tt.want, p.Text(n))
 		}
@@ -282,7 +282,7 @@ func TestWhatTheUserChangesBeginsTheCountAnew(t *testing.T) {
 		}
 		r := Run{Iteration: 2, Found: tt.found, Left: tt.found}
 		r.Outcome = loop.OutcomeOK
-		if n, _ := p.After(r, 2, 9, nil); n != tt.want {
+		if n, _ := p.CountUnchanged(r, 2, 9, nil); n != tt.want {
 			t.Errorf("%s: %d, want %d", name, n, tt.want)
 		}
 	}
@@ -321,9 +321,9 @@ func TestWhenIsWarned(t *testing.T) {
 			r.Outcome = loop.OutcomeOK
 			p.Before(a, nil, 0)
 			var warning string
-			if n, warning = p.After(r, n, limit, nil); warning != "" {
+			if n, warning = p.CountUnchanged(r, n, limit, nil); warning != "" {
 				warned = append(warned, strconv.Itoa(n))
-				if told := p.Brief(n, limit); !strings.Contains(told, strings.Split(warning, ":")[0]) || !strings.HasSuffix(told, "such iterations in a row the loop ends.") {
+				if told := p.Message(n, limit); !strings.Contains(told, strings.Split(warning, ":")[0]) || !strings.HasSuffix(told, "such iterations in a row the loop ends.") {
 					t.Errorf("limit %d: the user is told %q, and the next run %q", limit, warning, told)
 				}
 			}
@@ -340,7 +340,7 @@ func TestTheTreesOfALoopAreBounded(t *testing.T) {
 		p.Before(changes.State{Tree: strconv.Itoa(i)}, nil, i)
 	}
 	for i := range 10_000 {
-		p.After(Run{Iteration: i, Left: changes.State{Tree: strconv.Itoa(i)}}, 0, 0, nil)
+		p.CountUnchanged(Run{Iteration: i, Left: changes.State{Tree: strconv.Itoa(i)}}, 0, 0, nil)
 	}
 	if n := p.trees.Len(); n > stream.MaxRecent {
 		t.Errorf("%d trees are kept", n)

@@ -40,12 +40,12 @@ func Fulfils(wanted promises.Completion) func(text string) bool {
 
 // Policy has the messages of one loop. Its zero value belongs to a loop that begins. It is for one goroutine.
 type Policy struct {
-	queued []loop.Guidance // not yet delivered, in the order of the state file
-	fresh  []loop.Guidance // of which the user doesn't know that the loop has it
-	given  []loop.Guidance // messages that the run was given; told again if it doesn't count
-	heard  []loop.Guidance // messages that agents have read, and the record doesn't have yet
-	count  int             // pieces so far, for their ids
-	isTold bool            // the user has told the run something, before it or since
+	queued []loop.SteeringMessage // not yet delivered, in the order of the state file
+	fresh  []loop.SteeringMessage // of which the user doesn't know that the loop has it
+	given  []loop.SteeringMessage // messages that the run was given; told again if it doesn't count
+	heard  []loop.SteeringMessage // messages that agents have read, and the record doesn't have yet
+	count  int                    // pieces so far, for their ids
+	isTold bool                   // the user has told the run something, before it or since
 
 	listeners []*Listener
 	sent      []sent
@@ -53,7 +53,7 @@ type Policy struct {
 
 // sent is a piece that agents were told, and that none has read.
 type sent struct {
-	loop.Guidance
+	loop.SteeringMessage
 	to []*Listener // except listeners from whom it was withdrawn, and those that are gone
 }
 
@@ -70,17 +70,17 @@ func Resume(s loopstate.State, say string) (p Policy) {
 }
 
 // new gives a piece its id.
-func (p *Policy) new(text string) loop.Guidance {
+func (p *Policy) new(text string) loop.SteeringMessage {
 	p.count++
-	return loop.Guidance{ID: fmt.Sprintf("g%d", p.count), Text: text, State: loop.GuidanceQueued}
+	return loop.SteeringMessage{ID: fmt.Sprintf("g%d", p.count), Text: text, State: loop.SteeringQueued}
 }
 
 // Learn takes over what a state file says, after another one: known pieces keep their ids, and what the user took out is gone.
 func (p *Policy) Learn(was, now loopstate.State) {
-	p.given = slices.DeleteFunc(p.given, func(g loop.Guidance) bool {
+	p.given = slices.DeleteFunc(p.given, func(g loop.SteeringMessage) bool {
 		return slices.Contains(was.Standing, g.Text) && !slices.Contains(now.Standing, g.Text)
 	})
-	p.queue(now.Guidance, now.GuidanceNext)
+	p.queue(now.Queued, now.QueuedNext)
 }
 
 // queue makes the queue what is listed.
@@ -90,7 +90,7 @@ func (p *Policy) queue(texts, next []string) {
 	p.queued = nil
 	for i, text := range slices.Concat(texts, next) {
 		later := i >= len(texts)
-		if i := slices.IndexFunc(known, func(g loop.Guidance) bool { return g.Text == text && g.Next == later }); i >= 0 {
+		if i := slices.IndexFunc(known, func(g loop.SteeringMessage) bool { return g.Text == text && g.Next == later }); i >= 0 {
 			p.queued = append(p.queued, known[i])
 			known = slices.Delete(known, i, i+1)
 			continue
@@ -104,8 +104,8 @@ func (p *Policy) queue(texts, next []string) {
 // Move moves in a state what is queued there to what the coming run is told. It is moved and not removed: a run that doesn't
 // count, or a crash, has it told again.
 func Move(s *loopstate.State) (texts, next []string) {
-	texts, s.Guidance = s.Guidance, nil
-	next, s.GuidanceNext = s.GuidanceNext, nil
+	texts, s.Queued = s.Queued, nil
+	next, s.QueuedNext = s.QueuedNext, nil
 	s.Guided = slices.Concat(s.Guided, texts, next)
 	return texts, next
 }
@@ -121,12 +121,12 @@ func (p *Policy) Take(texts, next []string) {
 func (p *Policy) Counted() { p.given = nil }
 
 // Given is what the run under way was told, and what its agents have heard since.
-func (p *Policy) Given() []loop.Guidance { return slices.Concat(p.given, p.heard) }
+func (p *Policy) Given() []loop.SteeringMessage { return slices.Concat(p.given, p.heard) }
 
 // Delivered tells that the run's first agent, which works now, was told it.
 func (p *Policy) Delivered() (news []loop.Event) {
 	for _, g := range p.Given() {
-		g.State = loop.GuidanceDelivered
+		g.State = loop.SteeringDelivered
 		news = append(news, g)
 	}
 	return news
@@ -180,8 +180,8 @@ func (p *Policy) Tell(isEnding bool) (news []loop.Event) {
 		}
 		for _, l := range p.listeners {
 			if !l.promised && p.tell(l, g) {
-				p.fresh = slices.DeleteFunc(p.fresh, func(f loop.Guidance) bool { return f.ID == g.ID })
-				g.State = loop.GuidanceSent
+				p.fresh = slices.DeleteFunc(p.fresh, func(f loop.SteeringMessage) bool { return f.ID == g.ID })
+				g.State = loop.SteeringSent
 				news = append(news, g)
 			}
 		}
@@ -194,13 +194,13 @@ func (p *Policy) Tell(isEnding bool) (news []loop.Event) {
 }
 
 // tell tells one agent a piece, and says whether it is the first that takes it.
-func (p *Policy) tell(l *Listener, g loop.Guidance) (isFirst bool) {
+func (p *Policy) tell(l *Listener, g loop.SteeringMessage) (isFirst bool) {
 	i := p.index(g.ID)
-	if i >= 0 && slices.Contains(p.sent[i].to, l) || !l.agent.Steer(g.ID, rules.Guidance([]loop.Guidance{g})) {
+	if i >= 0 && slices.Contains(p.sent[i].to, l) || !l.agent.Steer(g.ID, rules.Steering([]loop.SteeringMessage{g})) {
 		return false
 	}
 	if isFirst = i < 0; isFirst {
-		i, p.sent = len(p.sent), append(p.sent, sent{Guidance: g})
+		i, p.sent = len(p.sent), append(p.sent, sent{SteeringMessage: g})
 	}
 	p.sent[i].to = append(p.sent[i].to, l)
 	return isFirst
@@ -217,10 +217,10 @@ func (p *Policy) Heard(id string) (news []loop.Event) {
 	if i < 0 {
 		return nil
 	}
-	g := p.sent[i].Guidance
-	g.State = loop.GuidanceDelivered
+	g := p.sent[i].SteeringMessage
+	g.State = loop.SteeringDelivered
 	p.sent = slices.Delete(p.sent, i, i+1)
-	p.queued = slices.DeleteFunc(p.queued, func(q loop.Guidance) bool { return q.ID == id })
+	p.queued = slices.DeleteFunc(p.queued, func(q loop.SteeringMessage) bool { return q.ID == id })
 	p.heard, p.isTold = append(p.heard, g), true
 	return []loop.Event{loop.Told{Text: g.Text}, g}
 }
@@ -244,9 +244,9 @@ func (p *Policy) Said(l *Listener, text string) (hasChanged bool) {
 // End ends the talk with the agents of a run that is over, and tells what comes too late for them.
 func (p *Policy) End() (news []loop.Event) {
 	for _, it := range p.sent {
-		if slices.ContainsFunc(p.queued, func(q loop.Guidance) bool { return q.ID == it.ID }) {
-			it.State = loop.GuidanceLate
-			news = append(news, it.Guidance)
+		if slices.ContainsFunc(p.queued, func(q loop.SteeringMessage) bool { return q.ID == it.ID }) {
+			it.State = loop.SteeringLate
+			news = append(news, it.SteeringMessage)
 		}
 	}
 	p.listeners, p.sent = nil, nil
@@ -256,7 +256,7 @@ func (p *Policy) End() (news []loop.Event) {
 // Keep writes into a state what the run was given, and behind that what agents have read: it isn't told again, unless their run
 // doesn't count.
 func (p *Policy) Keep(s *loopstate.State) {
-	s.Guidance, s.Guided = without(s.Guidance, p.heard), nil
+	s.Queued, s.Guided = without(s.Queued, p.heard), nil
 	for _, g := range p.Given() {
 		s.Guided = append(s.Guided, g.Text)
 	}
@@ -272,7 +272,7 @@ func (p *Policy) Kept(heard int) {
 }
 
 // without is a list of guidance without what agents have read by now.
-func without(texts []string, heard []loop.Guidance) []string {
+func without(texts []string, heard []loop.SteeringMessage) []string {
 	texts = slices.Clone(texts)
 	for _, g := range heard {
 		if i := slices.Index(texts, g.Text); i >= 0 {

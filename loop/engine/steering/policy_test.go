@@ -42,7 +42,7 @@ type talk struct {
 func (t *talk) news(news []loop.Event) {
 	for _, e := range news {
 		switch e := e.(type) {
-		case loop.Guidance:
+		case loop.SteeringMessage:
 			t.said = append(t.said, e.ID+" "+string(e.State))
 		case loop.Told:
 			t.said = append(t.said, "told "+e.Text)
@@ -65,21 +65,21 @@ func (t *talk) do(line string) {
 		t.news(t.Delivered())
 	case words[0] == "say", words[0] == "next", words[0] == "stand", words[0] == "unsay", words[0] == "forget":
 		was := t.file
-		for _, list := range []*[]string{&t.file.Guidance, &t.file.GuidanceNext, &t.file.Standing} {
+		for _, list := range []*[]string{&t.file.Queued, &t.file.QueuedNext, &t.file.Standing} {
 			*list = slices.Clone(*list)
 		}
 		switch words[0] {
 		case "stand":
 			t.file.Standing = append(t.file.Standing, verb)
-			t.file.Guidance = append(t.file.Guidance, verb)
+			t.file.Queued = append(t.file.Queued, verb)
 		case "say":
-			t.file.Guidance = append(t.file.Guidance, verb)
+			t.file.Queued = append(t.file.Queued, verb)
 		case "next":
-			t.file.GuidanceNext = append(t.file.GuidanceNext, verb)
+			t.file.QueuedNext = append(t.file.QueuedNext, verb)
 		case "forget":
 			t.file.Standing = nil
 		case "unsay":
-			t.file.Guidance = nil
+			t.file.Queued = nil
 		}
 		t.Learn(was, t.file)
 		t.news(t.Tell(words[2] == "ending"))
@@ -113,9 +113,9 @@ func (t *talk) do(line string) {
 
 // stands is who is still told what.
 func (t *talk) stands() string {
-	kept := loopstate.State{Steering: loopstate.Steering{Guidance: t.file.Guidance}}
+	kept := loopstate.State{Steering: loopstate.Steering{Queued: t.file.Queued}}
 	t.Keep(&kept)
-	return fmt.Sprintf("queued %v given %v", slices.Concat(kept.Guidance, t.file.GuidanceNext), kept.Guided)
+	return fmt.Sprintf("queued %v given %v", slices.Concat(kept.Queued, t.file.QueuedNext), kept.Guided)
 }
 
 func TestWhoIsToldWhat(t *testing.T) {

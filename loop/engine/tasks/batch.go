@@ -2,7 +2,7 @@
 //
 // The Policy gives a run its task, settles the plan afterwards, and keeps agents from the parts that are the user's.
 // A Checker judges one task. A Batch is several tasks of one iteration, each done by an agent of its own in a checkout
-// of its own, made from the iteration's snapshot by Open. Crew configures the agents; they run like the agents of a
+// of its own, made from the iteration's snapshot by Open. ParallelRun configures the agents; they run like the agents of a
 // step (loop/engine/executor), but none ends another. Land judges each work in its checkout, and merges finished work
 // into the loop's folder, in the order of the plan. Work that isn't finished or can't be merged is left out, and its
 // task is done alone in a later iteration.
@@ -108,9 +108,9 @@ func (w *Batch) fill(c *changes.Checkout) error {
 	return err
 }
 
-// Crew returns the configuration of the agents' runs, and each agent's run. own is the configuration of a run by the
+// ParallelRun returns the configuration of the agents' runs, and each agent's run. own is the configuration of a run by the
 // loop's own agent.
-func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
+func (w *Batch) ParallelRun(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 	cfg = own
 	cfg.Roles.AtOnce = len(w.Run.Batch)
 	step := make([]setup.Role, len(w.Run.Batch))
@@ -135,7 +135,7 @@ func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 // Land judges the work of each agent that has ended well, and merges finished work into the loop's folder. Where the
 // loop is to end meanwhile, finished work is merged all the same, and a task whose check is cut off isn't done.
 func (w *Batch) Land(isWell func(k int) bool) Outcome {
-	l := landing{Batch: w}
+	l := merger{Batch: w}
 	for i, it := range w.Run.Batch {
 		var work changes.Work
 		var err error
@@ -148,7 +148,7 @@ func (w *Batch) Land(isWell func(k int) bool) Outcome {
 		case err != nil:
 			l.leave(it, work, "its work can't be read: "+err.Error())
 		default:
-			l.look(it, work, w.trial(i, work))
+			l.look(it, work, w.candidate(i, work))
 		}
 	}
 	l.merge()
@@ -159,9 +159,9 @@ func (w *Batch) Land(isWell func(k int) bool) Outcome {
 	return l.Outcome
 }
 
-// trial is a task that was done in a checkout.
-func (w *Batch) trial(i int, work changes.Work) Trial {
-	t := Trial{Item: w.Run.Batch[i], Folder: w.checkouts[i].Folder(), Own: w.checkouts[i].Top(), IsIdle: func() bool {
+// candidate is a task that was done in a checkout.
+func (w *Batch) candidate(i int, work changes.Work) Candidate {
+	t := Candidate{Item: w.Run.Batch[i], Folder: w.checkouts[i].Folder(), Own: w.checkouts[i].Top(), IsIdle: func() bool {
 		return !slices.ContainsFunc(work.Paths, func(path string) bool { return path != w.Plan.Name })
 	}}
 	if now, err := setup.ReadPlan(t.Folder, w.Plan.Name); err == nil { // else it isn't a plan any more, and says nothing
@@ -171,8 +171,8 @@ func (w *Batch) trial(i int, work changes.Work) Trial {
 	return t
 }
 
-// landing is a batch whose agents are gone.
-type landing struct {
+// merger is a batch whose agents are gone.
+type merger struct {
 	*Batch
 	Outcome
 	cutOff []string // ids of tasks whose check is, as the loop is to end
@@ -181,14 +181,14 @@ type landing struct {
 }
 
 // leave has a task done alone, without what was done of it.
-func (l *landing) leave(it plan.Item, work changes.Work, why string) {
+func (l *merger) leave(it plan.Item, work changes.Work, why string) {
 	l.Alone = append(l.Alone, it.ID)
 	l.warnOf(it, work, why)
 	l.tell(fmt.Sprintf("The task %q was done beside others, and that work isn't in the folder: %s.", it.Text, why))
 }
 
 // warnOf says why a work isn't merged, and keeps it for its user.
-func (l *landing) warnOf(it plan.Item, work changes.Work, why string) {
+func (l *merger) warnOf(it plan.Item, work changes.Work, why string) {
 	name := fmt.Sprintf("iteration-%d-task-%d.patch", l.Run.Iteration, it.N)
 	var file string
 	var err error
@@ -205,10 +205,10 @@ func (l *landing) warnOf(it plan.Item, work changes.Work, why string) {
 	l.Warn(fmt.Sprintf("the task %q stays open, and its work %s: %s", stream.Line(it.Text, maxName), kept, why))
 }
 
-func (l *landing) tell(text string) { l.Told = strings.TrimSpace(l.Told + "\n\n" + text) }
+func (l *merger) tell(text string) { l.Told = strings.TrimSpace(l.Told + "\n\n" + text) }
 
 // look finds out whether a work is to be merged.
-func (l *landing) look(it plan.Item, work changes.Work, t Trial) {
+func (l *merger) look(it plan.Item, work changes.Work, t Candidate) {
 	for _, note := range work.Notes {
 		l.Warn(fmt.Sprintf("this isn't merged, of the task %q: %s", it.Text, note))
 	}
@@ -229,7 +229,7 @@ func (l *landing) look(it plan.Item, work changes.Work, t Trial) {
 }
 
 // merge brings the works into the loop's folder.
-func (l *landing) merge() {
+func (l *merger) merge() {
 	if len(l.works) == 0 {
 		return
 	}
@@ -253,12 +253,12 @@ func (l *landing) merge() {
 }
 
 // checkAgain asks the checks of what has landed again, as each passed without the work of the others.
-func (l *landing) checkAgain() {
+func (l *merger) checkAgain() {
 	for _, it := range l.items {
 		if it.Verify == "" || !l.Accepts(it.Verify) || !slices.Contains(l.Done, it.ID) {
 			continue
 		}
-		v, ok := l.Judge(Trial{Item: it})
+		v, ok := l.Judge(Candidate{Item: it})
 		switch {
 		case !ok:
 			l.cutOff = append(l.cutOff, it.ID)

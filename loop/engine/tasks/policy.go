@@ -33,7 +33,7 @@ func New(cfg *setup.Config, book *plan.Book) Policy { return Policy{cfg: cfg, bo
 // Host is the loop, as the policy of its plan needs it.
 type Host interface {
 	// Check runs a task's check. It isn't ok when the loop is to end before that has told anything.
-	Check(iteration int, check verify.Check, t Trial) (r verify.Result, ok bool)
+	Check(iteration int, check verify.Check, t Candidate) (r verify.Result, ok bool)
 	// OnlyChanged says whether it is known that an iteration changed nothing but one file.
 	OnlyChanged(name string, iteration int) bool
 	// Wrote says that the plan was written behind an iteration: that is its work, too.
@@ -58,7 +58,7 @@ const (
 )
 
 // IsOn says whether the loop has a plan.
-func (p *Policy) IsOn() bool { return p.cfg != nil && p.cfg.Said.Plan != "" }
+func (p *Policy) IsOn() bool { return p.cfg != nil && p.cfg.Values.Plan != "" }
 
 // IsOwed says whether a run is still to be settled whose process was ended before it could be.
 func (p *Policy) IsOwed() bool { return p.IsOn() && p.book.Judging }
@@ -103,7 +103,7 @@ func (p *Policy) Take(h Host, run *setup.Run) {
 		return
 	}
 	c := p.cfg
-	batch := p.book.Batch(p.plan, c.Said.Workers, func(it plan.Item) bool {
+	batch := p.book.Batch(p.plan, c.Values.Workers, func(it plan.Item) bool {
 		role, _ := c.Roles.Named(it.Agent)
 		return slices.Contains(p.book.Alone, it.ID) || role.ReadOnly || role.Timeout > 0 // which are a run's
 	})
@@ -146,7 +146,7 @@ func (p *Policy) Settle(h Host, run setup.Run, r *judge.Report) {
 	p.landed = Outcome{}
 	h.Tell(landed.Told)
 	for _, it := range p.plan.All() {
-		t := Trial{Item: it, IsTicked: p.plan.IsDone(it) && !slices.Contains(slices.Concat(before, landed.Done), it.ID)}
+		t := Candidate{Item: it, IsTicked: p.plan.IsDone(it) && !slices.Contains(slices.Concat(before, landed.Done), it.ID)}
 		if isOwn := it.ID == run.TaskID && !p.plan.IsDone(it) && !r.Refused() && !r.NeverBegan; !t.IsTicked && !isOwn {
 			continue
 		}
@@ -263,7 +263,7 @@ func (p *Policy) ask(h Host, kind, title, detail string, yes func()) {
 // Checker judges tasks of an iteration.
 func (p *Policy) Checker(h Host, iteration int) Checker {
 	return Checker{
-		Pass: func(check verify.Check, t Trial) (verify.Result, bool) {
+		Pass: func(check verify.Check, t Candidate) (verify.Result, bool) {
 			defer p.Watch(h) // the check's programs may have written to it
 			return h.Check(iteration, check, t)
 		},

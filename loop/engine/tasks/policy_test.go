@@ -41,7 +41,7 @@ type fake struct {
 func loopWith(t *testing.T, text string) *fake {
 	f := &fake{t: t, asked: map[string]string{}, yes: map[string]func(){}}
 	f.cfg.Folder = t.TempDir()
-	f.cfg.Said.Plan, f.path = "PLAN.md", filepath.Join(f.cfg.Folder, "PLAN.md")
+	f.cfg.Values.Plan, f.path = "PLAN.md", filepath.Join(f.cfg.Folder, "PLAN.md")
 	f.write(text)
 	f.policy = New(&f.cfg, &f.book)
 	return f
@@ -57,7 +57,7 @@ func (f *fake) text() string {
 	return string(data)
 }
 
-func (f *fake) Check(_ int, check verify.Check, _ Trial) (r verify.Result, ok bool) {
+func (f *fake) Check(_ int, check verify.Check, _ Candidate) (r verify.Result, ok bool) {
 	f.ran = append(f.ran, check.Shell)
 	if slices.Contains(f.fails, check.Shell) {
 		return verify.Result{State: verify.Refuted, Why: "failed"}, !f.stops
@@ -261,7 +261,7 @@ func TestNoTaskCanBeNext(t *testing.T) {
 // Several tasks at once, and what lands of them.
 func TestTasksSideBySide(t *testing.T) {
 	f := loopWith(t, "- [ ] one\n- [ ] two\n- [ ] three (after: one)\n")
-	f.cfg.Said.Workers = 2
+	f.cfg.Values.Workers = 2
 	run := f.begin()
 	if len(run.Batch) != 2 || run.TaskID != "" || run.TaskText != "one · two" {
 		t.Fatalf("the run does %+v", run.Batch)
@@ -298,7 +298,7 @@ func TestWhatAPlanPromises(t *testing.T) {
 		"one of them":  {"- [x] one\n- [ ] two\n", "one", 0, `the task "one" of PLAN.md||`},
 	} {
 		f := loopWith(t, tt.text)
-		f.cfg.Said.Task = tt.task
+		f.cfg.Values.Task = tt.task
 		f.policy.Before(f)
 		for _, it := range f.policy.Plan().Tasks()[:tt.passed] {
 			f.book.Pass(it.ID)

@@ -12,15 +12,15 @@ import (
 
 // Checker is what a loop judges tasks with.
 type Checker struct {
-	Pass    func(verify.Check, Trial) (r verify.Result, ok bool) // runs a task's check; ok is false when the loop is to end meanwhile
-	Timeout time.Duration                                        // of a check
-	Accepts func(command string) bool                            // whether a check may be run
-	Book    *plan.Book                                           // what the loop remembers of the plan
+	Pass    func(verify.Check, Candidate) (r verify.Result, ok bool) // runs a task's check; ok is false when the loop is to end meanwhile
+	Timeout time.Duration                                            // of a check
+	Accepts func(command string) bool                                // whether a check may be run
+	Book    *plan.Book                                               // what the loop remembers of the plan
 	Warn    func(message string)
 }
 
-// Trial is a task whose work is judged.
-type Trial struct {
+// Candidate is a task whose work is judged.
+type Candidate struct {
 	plan.Item
 	IsTicked bool
 	IsIdle   func() bool // whether it is known that nothing was changed but the plan
@@ -36,7 +36,7 @@ type Verdict struct {
 
 // Judge finds out whether a task is done that was ticked, or that a run had to do. ok is false when the loop is to end
 // before that is known.
-func (b Checker) Judge(t Trial) (v Verdict, ok bool) {
+func (b Checker) Judge(t Candidate) (v Verdict, ok bool) {
 	check := verify.Check{Shell: t.Verify, When: verify.OnEach, Timeout: b.Timeout}
 	r := verify.Result{State: verify.Verified}
 	switch {

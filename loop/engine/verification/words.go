@@ -54,7 +54,7 @@ func Approval(reviewer setup.Role, prompt string) promises.Completion {
 // ended by itself.
 func JudgeReview(exit backends.Exit, late string, wanted promises.Completion, now time.Time) verify.Result {
 	r := judge.Assess(exit, "", wanted, now)
-	text := strings.TrimSpace(stream.Plain(exit.Result.Text))
+	text := strings.TrimSpace(stream.Sanitize(exit.Result.Text))
 	switch {
 	case late != "":
 		return Unchecked(late)

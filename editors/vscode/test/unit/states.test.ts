@@ -9,7 +9,7 @@ import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText'
 import { LoopRecord } from '../../src/loopRecord';
 import { roots, type TreeInput } from '../../src/treeModel';
 import { icons as drawn } from '../../webview/icons';
-import type { Iteration, LoopStatus, PastLoop, Said } from '../../src/wire';
+import type { Iteration, LoopStatus, PastLoop, Notice } from '../../src/wire';
 
 declare const ROOT: string;
 const read = (...parts: string[]) => JSON.parse(fs.readFileSync(path.join(ROOT, ...parts), 'utf8'));
@@ -142,7 +142,7 @@ test('what is to be told wherever the user looks pops up, and nothing else', () 
 });
 
 test('no place has forgotten a reason for which loops end', async () => {
-  const endings: { stopReason: string; class: string; end: Said; status: LoopStatus; past: PastLoop }[] = wire('endings');
+  const endings: { stopReason: string; class: string; end: Notice; status: LoopStatus; past: PastLoop }[] = wire('endings');
   assert.ok(endings.length >= 12);
   for (const { stopReason, end, status, past } of endings) {
     assert.deepEqual(forgotten(status), [], stopReason);

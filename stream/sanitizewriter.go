@@ -5,22 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// PlainWriter passes only plain text on to another writer. Its writers may cut a text anywhere. A write that fails
+// SanitizeWriter sanitizes what it passes on to another writer. Its writers may cut a text anywhere. A write that fails
 // returns 0.
-type PlainWriter struct {
+type SanitizeWriter struct {
 	To     io.Writer
 	Passes func(string) string // the text that passes; nil is Plain
 	rest   []byte              // the beginning of a character whose end comes with the next write
 }
 
-func (w *PlainWriter) Write(p []byte) (int, error) {
-	if len(w.rest) == 0 && IsPlainASCII(p) {
+func (w *SanitizeWriter) Write(p []byte) (int, error) {
+	if len(w.rest) == 0 && IsPrintableASCII(p) {
 		return w.To.Write(p)
 	}
 	text := append(w.rest, p...)
 	whole := len(text) - cutOff(text)
 	w.rest = append([]byte(nil), text[whole:]...)
-	passes := Plain
+	passes := Sanitize
 	if w.Passes != nil {
 		passes = w.Passes
 	}
@@ -30,8 +30,8 @@ func (w *PlainWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// IsPlainASCII says whether p is ASCII, and has no control character but LF and TAB.
-func IsPlainASCII(p []byte) bool {
+// IsPrintableASCII says whether p is ASCII, and has no control character but LF and TAB.
+func IsPrintableASCII(p []byte) bool {
 	for _, c := range p {
 		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
 			return false

@@ -35,7 +35,7 @@ func TestPlain(t *testing.T) {
 		"日本語 עברית العربية ไทย x\u0301": "日本語 עברית العربية ไทย x\u0301",
 		"\u202e\x1b[31m\u202e\x00x":     "x",
 	} {
-		if got := Plain(in); got != want {
+		if got := Sanitize(in); got != want {
 			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -45,7 +45,7 @@ func FuzzPlain(f *testing.F) {
 	f.Add("a\u202eb\u200d\u200dc\ufe0f\U000e0041👩\u200d💻\u2028")
 	f.Add("\x1b[31mred\x1b[0m\r\n\x00\xff\u0090\x1b]8;;x\x1b\\")
 	f.Fuzz(func(t *testing.T, s string) {
-		p := Plain(s)
+		p := Sanitize(s)
 		if !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool {
 			return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) || IsHidden(r)
 		}) {
@@ -54,7 +54,7 @@ func FuzzPlain(f *testing.F) {
 		if strings.Count(p, "\n") != strings.Count(s, "\n") {
 			t.Errorf("Plain(%q) = %q has other lines", s, p)
 		}
-		if again := Plain(p); again != p {
+		if again := Sanitize(p); again != p {
 			t.Errorf("Plain(%q) = %q, and plain again %q", s, p, again)
 		}
 	})
@@ -80,7 +80,7 @@ func TestIsHidden(t *testing.T) {
 
 func TestPlainAllocatesNothingForWhatIsPlain(t *testing.T) {
 	for _, s := range []string{"plain text\twith a tab\n", "état 日本語 ⚠\ufe0f 👩\u200d💻 می\u200cخواهم"} {
-		if n := testing.AllocsPerRun(100, func() { Plain(s) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { Sanitize(s) }); n != 0 {
 			t.Errorf("%q: %v allocations", s, n)
 		}
 	}

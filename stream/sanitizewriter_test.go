@@ -7,7 +7,7 @@ import (
 
 func TestPlainWriter(t *testing.T) {
 	var out bytes.Buffer
-	w := &PlainWriter{To: &out}
+	w := &SanitizeWriter{To: &out}
 	text := "é\x1b[2J日 \u202eok\n"
 	for i := range len(text) { // a character may come in pieces, an escape sequence is of one write
 		if text[i] == '\x1b' {

@@ -21,7 +21,7 @@ type Call struct {
 	stop   func() // ends the wait for the answer
 }
 
-// Host is what a desk needs of its loop. None of it may wait for the desk.
+// Host is what Pending needs of its loop. None of it may wait for Pending.
 type Host struct {
 	// Told hears of each change in its order: a question is open, or closed by an answer.
 	Told func(Question, *Answer)
@@ -35,8 +35,8 @@ type Host struct {
 	Later func(after time.Duration, do func()) (stop func())
 }
 
-// Desk has the questions of a loop. One goroutine alone uses it, but for For.
-type Desk struct {
+// Pending has the questions of a loop. One goroutine alone uses it, but for For.
+type Pending struct {
 	On      bool          // agents may ask; else they are told that nobody is there
 	Timeout time.Duration // after which a question is denied; 0: never
 	Mark    string        // of this life of the loop's, in the ids: an answer may be to one of before
@@ -53,7 +53,7 @@ type Desk struct {
 
 // For takes the questions of a run; nil: it can't ask. agent says who asks where several work. tell has them asked
 // behind what else the run has said.
-func (d *Desk) For(from, agent string, tell func(ask func())) func(stream.Question, func(backends.Answer) bool) {
+func (d *Pending) For(from, agent string, tell func(ask func())) func(stream.Question, func(backends.Answer) bool) {
 	if !d.On {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (d *Desk) For(from, agent string, tell func(ask func())) func(stream.Questi
 }
 
 // Ask opens a question, unless a rule has the answer.
-func (d *Desk) Ask(q Call) {
+func (d *Pending) Ask(q Call) {
 	refused, isOpen := d.open(&q)
 	switch {
 	case !isOpen:
@@ -75,8 +75,8 @@ func (d *Desk) Ask(q Call) {
 	}
 }
 
-// open puts a question on the desk. Where it isn't, refused says why, "" as a rule permits it.
-func (d *Desk) open(q *Call) (refused string, isOpen bool) {
+// open adds a question. Where it doesn't, refused says why, or is "" as a rule permits the call.
+func (d *Pending) open(q *Call) (refused string, isOpen bool) {
 	isOver := d.IsOver(q.Question) // an end of the run from now on finds the question
 	isPermitted := q.Kind == Permission && slices.ContainsFunc(d.allowed,
 		func(rule string) bool { return permits(rule, d.Dir, q.Tool, q.Input) })
@@ -106,7 +106,7 @@ func (d *Desk) open(q *Call) (refused string, isOpen bool) {
 }
 
 // bound ends the wait for an answer when that takes too long: by a no, or with the loop.
-func (d *Desk) bound(id string) {
+func (d *Pending) bound(id string) {
 	var stop func()
 	if limit := d.Timeout; limit > 0 {
 		stop = d.Later(limit, func() {
@@ -123,12 +123,12 @@ func (d *Desk) bound(id string) {
 	}
 }
 
-func (d *Desk) index(id string) int {
+func (d *Pending) index(id string) int {
 	return slices.IndexFunc(d.calls, func(q Call) bool { return q.ID == id })
 }
 
 // Answer answers an open question, and what its rule allows besides. It is ErrNoQuestion when none is open, or this is no answer to it.
-func (d *Desk) Answer(id string, a Answer) error {
+func (d *Pending) Answer(id string, a Answer) error {
 	taken, err := d.take(id, a)
 	for _, q := range taken {
 		q.Answer(backends.Answer{Yes: a.Kind != Deny, Text: a.Text})
@@ -136,7 +136,7 @@ func (d *Desk) Answer(id string, a Answer) error {
 	return err
 }
 
-func (d *Desk) take(id string, a Answer) (taken []Call, err error) {
+func (d *Pending) take(id string, a Answer) (taken []Call, err error) {
 	if i := d.index(id); i < 0 {
 		err = ErrNoQuestion
 	} else if q := d.calls[i]; q.Takes(a) != nil {
@@ -152,12 +152,12 @@ func (d *Desk) take(id string, a Answer) (taken []Call, err error) {
 			return other.ID == q.ID || a.Kind == ForLoop && other.Kind == Permission && permits(q.Rule, d.Dir, other.Tool, other.Input)
 		})
 	}
-	d.told(taken, a)
+	d.withdrawn(taken, a)
 	return taken, err
 }
 
-// told says what was closed.
-func (d *Desk) told(closed []Call, a Answer) {
+// withdrawn tells the host what was closed.
+func (d *Pending) withdrawn(closed []Call, a Answer) {
 	for _, q := range closed {
 		d.Told(q.Question, &a)
 	}
@@ -166,8 +166,8 @@ func (d *Desk) told(closed []Call, a Answer) {
 	}
 }
 
-// close takes questions off the desk.
-func (d *Desk) close(isMeant func(Call) bool) (closed []Call) {
+// close removes questions.
+func (d *Pending) close(isMeant func(Call) bool) (closed []Call) {
 	held := d.HoldsAgent()
 	d.calls = slices.DeleteFunc(d.calls, func(q Call) bool {
 		if !isMeant(q) {
@@ -185,40 +185,40 @@ func (d *Desk) close(isMeant func(Call) bool) (closed []Call) {
 	return closed
 }
 
-// Moot closes questions that need no answer any more.
-func (d *Desk) Moot(isMeant func(Call) bool) {
+// Withdraw closes the questions that nobody has to answer any more.
+func (d *Pending) Withdraw(isMeant func(Call) bool) {
 	closed := d.close(isMeant)
-	d.told(closed, Answer{Kind: Moot})
+	d.withdrawn(closed, Answer{Kind: Withdrawn})
 }
 
 // TakeBack closes the question that an agent takes back.
-func (d *Desk) TakeBack(from, theirs string) {
-	d.Moot(func(q Call) bool { return q.From == from && q.Theirs == theirs })
+func (d *Pending) TakeBack(from, theirs string) {
+	d.Withdraw(func(q Call) bool { return q.From == from && q.Theirs == theirs })
 }
 
 // End closes all that a run has asked: it is over.
-func (d *Desk) End(from string) {
-	d.Moot(func(q Call) bool { return q.From == from })
+func (d *Pending) End(from string) {
+	d.Withdraw(func(q Call) bool { return q.From == from })
 }
 
 // EndRuns closes what agents wait for whose runs are to end.
-func (d *Desk) EndRuns() {
+func (d *Pending) EndRuns() {
 	var over []string
 	for _, q := range d.Questions() {
 		if q.HoldsAgent() && d.IsOver(q) {
 			over = append(over, q.ID)
 		}
 	}
-	d.Moot(func(q Call) bool { return slices.Contains(over, q.ID) })
+	d.Withdraw(func(q Call) bool { return slices.Contains(over, q.ID) })
 }
 
 // HoldsAgent says whether an agent waits for an answer.
-func (d *Desk) HoldsAgent() bool {
+func (d *Pending) HoldsAgent() bool {
 	return slices.ContainsFunc(d.calls, func(q Call) bool { return q.HoldsAgent() })
 }
 
 // Waited is for how long agents have waited for the user by now.
-func (d *Desk) Waited() time.Duration {
+func (d *Pending) Waited() time.Duration {
 	if d.HoldsAgent() {
 		return d.waited + time.Since(d.since)
 	}
@@ -226,7 +226,7 @@ func (d *Desk) Waited() time.Duration {
 }
 
 // Questions are what is open, oldest first.
-func (d *Desk) Questions() (all []Question) {
+func (d *Pending) Questions() (all []Question) {
 	for _, q := range d.calls {
 		all = append(all, q.Question)
 	}
@@ -234,12 +234,12 @@ func (d *Desk) Questions() (all []Question) {
 }
 
 // IsOpen says whether a run asks something of this title already.
-func (d *Desk) IsOpen(from, title string) bool {
+func (d *Pending) IsOpen(from, title string) bool {
 	return slices.ContainsFunc(d.calls, func(q Call) bool { return q.From == from && q.Title == title })
 }
 
 // WithoutDenied are denials without those that the user has meant.
-func (d *Desk) WithoutDenied(denials []stream.Denial) (left []stream.Denial) {
+func (d *Pending) WithoutDenied(denials []stream.Denial) (left []stream.Denial) {
 	for _, it := range denials {
 		if it.ID == "" || !slices.Contains(d.denied, it.ID) {
 			left = append(left, it)

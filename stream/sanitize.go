@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Plain returns s as it may be shown anywhere: without escape sequences, NUL
+// Sanitize returns s as it may be shown anywhere: without escape sequences, NUL
 // and other control characters than newlines and tabs, and without characters
 // that nobody sees, or that change the order in which the others are seen. Of a
 // line that was overwritten by means of CR, as progress bars are, the last
@@ -16,7 +16,7 @@ import (
 // paragraphs a blank.
 //
 // Joiners and variation selectors stay where emoji and scripts need them.
-func Plain(s string) string {
+func Sanitize(s string) string {
 	switch inspect(s) {
 	case looksPlain:
 		return s
@@ -219,7 +219,7 @@ func Line(s string, most int) string {
 	if len(s) > 16*most {
 		s = strings.ToValidUTF8(s[:16*most], "")
 	}
-	s = strings.Join(strings.Fields(Plain(s)), " ")
+	s = strings.Join(strings.Fields(Sanitize(s)), " ")
 	return truncate(s, most)
 }
 
