@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // NotFoundError says that no agent could be found, and what to do about it.
@@ -43,7 +43,7 @@ func (e *UnknownError) Error() string {
 	near := slices.DeleteFunc(slices.Clone(e.Known), func(known string) bool { // all are too many to read
 		return strings.HasPrefix(known, ACPPrefix) != strings.HasPrefix(e.Name, ACPPrefix)
 	})
-	return fmt.Sprintf("unknown backend %q: %s, or a path to a program", e.Name, tell.Known(e.Name, near))
+	return fmt.Sprintf("unknown backend %q: %s, or a path to a program", e.Name, format.Known(e.Name, near))
 }
 
 // Names lists the known backends: those that are detected in the order of detection, and then

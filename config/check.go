@@ -10,7 +10,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // maxSyntaxErrors bounds how many mistakes in the syntax are looked for.
@@ -248,7 +248,7 @@ func (c *checker) valuesOf(key Key) []string {
 // nearestFix changes a misspelt name into the one that is meant, or is nil.
 // quote is put around it.
 func nearestFix(name string, known []string, quote string) *Fix {
-	near := tell.Nearest(name, known)
+	near := format.Nearest(name, known)
 	if near == "" || near == name {
 		return nil
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 )
 
@@ -160,7 +160,7 @@ func (c *checker) backendProblem(key Key, v any) string {
 		return ""
 	}
 	message := unknown(name, "a backend", known)
-	if tell.Nearest(name, known) != "" {
+	if format.Nearest(name, known) != "" {
 		return message
 	}
 	return message + "; describe another one below [backends." + bareOr(name, "NAME") + "]"
@@ -169,7 +169,7 @@ func (c *checker) backendProblem(key Key, v any) string {
 // unknown completes "KEY ..." for a name that isn't one of those of a kind.
 func unknown(name, kind string, known []string) string {
 	message := fmt.Sprintf("is %q, which isn't %s; ", name, kind)
-	if near := tell.Nearest(name, known); near != "" {
+	if near := format.Nearest(name, known); near != "" {
 		return message + "did you mean " + near + "?"
 	}
 	if len(known) == 0 {

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"regexp"
 	"slices"
 	"strconv"
@@ -76,7 +76,8 @@ func (t *Task) Identify(prompt string) {
 func Join(t *Task, q ledger.Queue) error {
 	for _, limit := range []float64{q.MaxUSD, q.PerDay} {
 		if limit > 0 && t.Reserve > limit {
-			return fmt.Errorf("--reserve %.2f is more than the budget of the queue %s, %s: it would never begin", t.Reserve, q.Name, tell.USD(limit))
+			return fmt.Errorf("--reserve %.2f is more than the budget of the queue %s, %s: it would never begin",
+				t.Reserve, q.Name, format.USD(limit))
 		}
 	}
 	t.Queue = q.Name

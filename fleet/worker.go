@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/child"
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -327,7 +327,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 			case ctx.Err() != nil:
 				return r.GiveBack(a.Attempt, now)
 			}
-			return r.Fail(a.Attempt, tell.WithoutUserinfo(tried.Error()), now)
+			return r.Fail(a.Attempt, format.WithoutUserinfo(tried.Error()), now)
 		})
 		return errCommit
 	}

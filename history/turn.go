@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -188,7 +188,7 @@ const maxOutput = maxLine - 64<<10
 func kept(output string) string {
 	all := output
 	for limit := maxOutput; !fits(output); limit /= 2 {
-		output, _, _ = tell.Excerpt(all, limit)
+		output, _, _ = format.Excerpt(all, limit)
 	}
 	return output
 }

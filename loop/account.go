@@ -2,7 +2,7 @@ package loop
 
 import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/plan"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
@@ -40,7 +40,7 @@ func Count(a *account.Account, e Event) {
 
 // AccountFor adds to how a loop ended what was asked and what it met on its way.
 func (e *End) AccountFor(prompt string, tasks plan.Book, a account.Account) {
-	e.Prompt, _, _ = tell.Excerpt(prompt, maxPrompt)
+	e.Prompt, _, _ = format.Excerpt(prompt, maxPrompt)
 	for _, q := range e.Unanswered {
 		a.Unanswered.Add(OneLine(q.Title))
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop/plan"
 )
@@ -40,7 +40,7 @@ func Cause(f Facts) string {
 	}
 	if f.Refuted >= often {
 		return OneLine(fmt.Sprintf("%s in a row were refuted: %s; see whether that check can pass",
-			tell.Counted(f.Refuted, "promise"), checked(f.Refutation)))
+			format.Counted(f.Refuted, "promise"), checked(f.Refutation)))
 	}
 	for _, kind := range []struct {
 		of      account.List
@@ -57,7 +57,7 @@ func Cause(f Facts) string {
 	}
 	if len(f.Pending) > 0 {
 		return OneLine(fmt.Sprintf("no hat has worked on %s yet (%s); let it go on for longer",
-			tell.Counted(len(f.Pending), "topic"), hats.Turn{Topics: f.Pending}.Head()))
+			format.Counted(len(f.Pending), "topic"), hats.Turn{Topics: f.Pending}.Head()))
 	}
 	return ""
 }
@@ -90,4 +90,4 @@ func most(l account.List) (it account.Item) {
 	return it
 }
 
-func times(it account.Item) string { return tell.Counted(it.Count, "time") }
+func times(it account.Item) string { return format.Counted(it.Count, "time") }

@@ -3,7 +3,7 @@ package loop
 import (
 	"fmt"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // A forecast looks at the last loops of a folder, and says nothing of few iterations.
@@ -28,9 +28,9 @@ func forecast(past []Past, iterations int) string {
 	if n < minForecast || usd == 0 {
 		return ""
 	}
-	text := "about " + tell.USD(usd/float64(n)) + " an iteration so far"
+	text := "about " + format.USD(usd/float64(n)) + " an iteration so far"
 	if iterations > 0 {
-		text += fmt.Sprintf(", %s: %s", tell.Counted(iterations, "iteration"), tell.USD(usd/float64(n)*float64(iterations)))
+		text += fmt.Sprintf(", %s: %s", format.Counted(iterations, "iteration"), format.USD(usd/float64(n)*float64(iterations)))
 	}
 	return text
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -81,7 +81,7 @@ func (e *InterruptedError) Error() string {
 		how = "failed"
 	}
 	return fmt.Sprintf("%s holds a loop that %s at iteration %s: continue it or cancel it first",
-		e.Path, how, tell.OfMax(e.State.Iteration, e.State.Limits().MaxIterations))
+		e.Path, how, format.OfMax(e.State.Iteration, e.State.Limits().MaxIterations))
 }
 
 // Reason is why the loop stopped: StopInterrupted, or one that is Failed.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 const (
@@ -293,7 +293,7 @@ func names() (names []string) {
 
 // unknownKey says that a key is none, and which one may be meant.
 func unknownKey(line int, key string) Problem {
-	p := Problem{Line: line, Key: key, Near: tell.Nearest(key, names()), Msg: fmt.Sprintf("%s is not a known key, it is ignored", key)}
+	p := Problem{Line: line, Key: key, Near: format.Nearest(key, names()), Msg: fmt.Sprintf("%s is not a known key, it is ignored", key)}
 	if p.Near != "" {
 		p.Msg += fmt.Sprintf("; did you mean %s?", p.Near)
 	}

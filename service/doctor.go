@@ -13,7 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -192,7 +192,7 @@ func checkState(dir string) answers.Check {
 		return c
 	}
 	state, err := file.Load()
-	at := tell.OfMax(state.Iteration, state.Limits().MaxIterations)
+	at := format.OfMax(state.Iteration, state.Limits().MaxIterations)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.OK, c.Message = true, "no loop in the folder"

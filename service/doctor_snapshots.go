@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -31,8 +31,8 @@ func snapshotChecks(dir string, settings config.Settings) []answers.Check {
 	}
 	most := "without a limit (changes.max_mb)"
 	if limit := settings.Changes.MaxMB; limit > 0 {
-		most = "of at most " + tell.Bytes(limit*1e6) + " (changes.max_mb)"
+		most = "of at most " + format.Bytes(limit*1e6) + " (changes.max_mb)"
 	}
 	return []answers.Check{{ID: "snapshots", OK: true, Message: fmt.Sprintf("the snapshots of %s here have %s; the largest has %s %s",
-		tell.Counted(loops, "loop"), tell.Bytes(sum), tell.Bytes(largest), most)}}
+		format.Counted(loops, "loop"), format.Bytes(sum), format.Bytes(largest), most)}}
 }

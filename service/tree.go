@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
@@ -56,7 +56,7 @@ func findTree(folder, name string) (worktree.Tree, error) {
 	case len(trees) == 0:
 		return worktree.Tree{}, fmt.Errorf("no loop has a worktree in %s; ralph-lsp run --worktree makes one", folder)
 	case name == "":
-		return worktree.Tree{}, fmt.Errorf("%s has %s of loops; say which one: %s", folder, tell.Counted(len(trees), "worktree"), names)
+		return worktree.Tree{}, fmt.Errorf("%s has %s of loops; say which one: %s", folder, format.Counted(len(trees), "worktree"), names)
 	default:
 		return worktree.Tree{}, fmt.Errorf("no worktree of a loop in %s is called %s; there are %s", folder, name, names)
 	}
@@ -109,7 +109,7 @@ func (s *Service) Settle(ctx context.Context, t worktree.Tree, p wire.LandParams
 	}
 	defer release()
 	if bundle != "" {
-		said.Text += ". " + bundle + " has the branch: git fetch " + tell.ShellWord(bundle) + " " + tell.ShellWord(t.Branch)
+		said.Text += ". " + bundle + " has the branch: git fetch " + format.ShellWord(bundle) + " " + format.ShellWord(t.Branch)
 		if bundle, err = filepath.Abs(bundle); err != nil {
 			return said, err
 		}
@@ -186,7 +186,7 @@ func holdTree(t worktree.Tree) (release func(), err error) {
 	if held, ok := errors.AsType[*loopstate.LockedError](err); ok {
 		return nil, &worktree.Refused{Reason: worktree.ReasonRunning,
 			Text: fmt.Sprintf("the loop in %s is still running (process %d)", t.Folder, held.Owner.PID),
-			Fix:  []string{"wait for its end, or end it: ralph-lsp cancel -C " + tell.ShellWord(t.Folder)}}
+			Fix:  []string{"wait for its end, or end it: ralph-lsp cancel -C " + format.ShellWord(t.Folder)}}
 	}
 	if err != nil {
 		return nil, err

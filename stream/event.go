@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Event is one thing that an agent did or said, the same for every backend.
@@ -155,7 +155,7 @@ func USD(amount float64) Cost { return Cost{USD: amount, Known: true} }
 
 // CostOf returns a cost that somebody reports, in US dollars. An impossible one is unknown.
 func CostOf(usd float64) Cost {
-	if !(usd >= 0 && usd <= tell.MaxUSD) {
+	if !(usd >= 0 && usd <= format.MaxUSD) {
 		return Cost{}
 	}
 	return USD(usd)

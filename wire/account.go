@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -61,7 +61,7 @@ func askedLines(prompt string) (lines []string) {
 		}
 	}
 	if left > 0 {
-		lines = append(lines, "… "+tell.Counted(left, "more line"))
+		lines = append(lines, "… "+format.Counted(left, "more line"))
 	}
 	return lines
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -206,7 +206,7 @@ func outputUpdate(id, parent, status, output string) ToolCallUpdate {
 	if output == "" {
 		return u
 	}
-	excerpt, lines, bytes := tell.Excerpt(output, MaxText) // before it is looked at any closer
+	excerpt, lines, bytes := format.Excerpt(output, MaxText) // before it is looked at any closer
 	u.Content = []ToolContent{{"content", TextContent{"text", stream.Sanitize(excerpt)}}}
 	if bytes > 0 {
 		u.Omitted = &Omitted{lines, bytes}
@@ -254,9 +254,9 @@ type Retry struct {
 func RetryText(e stream.Retry) string {
 	attempt := fmt.Sprint(e.Attempt)
 	if e.MaxAttempts > 0 {
-		attempt = tell.OfMax(e.Attempt, e.MaxAttempts)
+		attempt = format.OfMax(e.Attempt, e.MaxAttempts)
 	}
-	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", tell.Elapsed(time.Duration(e.Delay)), attempt),
+	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", format.Elapsed(time.Duration(e.Delay)), attempt),
 		Sentence(e.Message))
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -35,9 +35,9 @@ func (c *ToolCall) delegates(s stream.Subagent) {
 	who := cmp.Or(c.Subagent.Agent, c.Name)
 	switch {
 	case s.Mode == stream.ModeParallel:
-		who = tell.Counted(s.Count, "agent")
+		who = format.Counted(s.Count, "agent")
 	case s.Mode == stream.ModeChain:
-		who = tell.Counted(s.Count, "agent") + " in a row"
+		who = format.Counted(s.Count, "agent") + " in a row"
 	case s.Of > 0:
 		who = agentText(s)
 	}
@@ -73,7 +73,7 @@ func agentsText(a loop.AtWork) string {
 	case 1:
 		return agentText(last)
 	}
-	return tell.Counted(count, "agent")
+	return format.Counted(count, "agent")
 }
 
 // agentsRow lists who is at work, and at what.
@@ -99,10 +99,10 @@ func runningOf(calls []loop.ToolStatus) []RunningTool {
 func SpentText(s stream.Spent) string {
 	var took, tokens string
 	if s.Duration > 0 {
-		took = tell.Elapsed(time.Duration(s.Duration))
+		took = format.Elapsed(time.Duration(s.Duration))
 	}
 	if s.Tokens > 0 {
-		tokens = tell.Tokens(s.Tokens) + " tokens"
+		tokens = format.Tokens(s.Tokens) + " tokens"
 	}
 	return JoinFacts(took, CostText(s.Cost, 0), tokens)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -95,9 +95,9 @@ func workText(s loop.Status) string {
 	case s.Elapsed < time.Second:
 		return ""
 	case s.Limits.MaxDuration == 0:
-		return tell.Elapsed(s.Elapsed.Truncate(time.Second))
+		return format.Elapsed(s.Elapsed.Truncate(time.Second))
 	}
-	return tell.Elapsed(s.Elapsed.Truncate(time.Second)) + " of " + tell.Duration(s.Limits.MaxDuration)
+	return format.Elapsed(s.Elapsed.Truncate(time.Second)) + " of " + format.Duration(s.Limits.MaxDuration)
 }
 
 // stagnationText is how many runs in a row have brought nothing new, of how many may.
@@ -105,14 +105,14 @@ func stagnationText(s loop.Status) string {
 	if s.NoProgress == 0 || s.Limits.MaxUnchanged == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s", s.NoProgress, tell.Counted(s.Limits.MaxUnchanged, "iteration"))
+	return fmt.Sprintf("%d of %s", s.NoProgress, format.Counted(s.Limits.MaxUnchanged, "iteration"))
 }
 
 func tokensText(t stream.Tokens) string {
 	if t == (stream.Tokens{}) {
 		return ""
 	}
-	return fmt.Sprintf("%s in, %s out, %s cached", tell.Tokens(t.Input), tell.Tokens(t.Output), tell.Tokens(t.CacheRead))
+	return fmt.Sprintf("%s in, %s out, %s cached", format.Tokens(t.Input), format.Tokens(t.Output), format.Tokens(t.CacheRead))
 }
 
 func contextText(c *Context) string {
@@ -120,9 +120,9 @@ func contextText(c *Context) string {
 	case c == nil:
 		return ""
 	case c.Size == 0:
-		return tell.Tokens(c.Used)
+		return format.Tokens(c.Used)
 	}
-	return tell.Tokens(c.Used) + " of " + tell.Tokens(c.Size)
+	return format.Tokens(c.Used) + " of " + format.Tokens(c.Size)
 }
 
 func quotaText(windows []stream.Quota) string {

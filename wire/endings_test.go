@@ -3,7 +3,7 @@ package wire_test
 import (
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -65,13 +65,13 @@ type exampleWord struct {
 func exampleWords() map[string][]exampleWord {
 	words := map[string][]exampleWord{}
 	for _, usd := range []float64{0, 0.00001, 0.0001, 0.0042, 0.0099, 0.00999, 0.01, 0.1, 1.42, 10, 1234.5} {
-		words["money"] = append(words["money"], exampleWord{usd, tell.USD(usd)})
+		words["money"] = append(words["money"], exampleWord{usd, format.USD(usd)})
 	}
 	for _, ms := range []int64{0, 50, 300, 999, 1000, 9000, 9950, 10000, 45999, 59999, 60000, 125000, 3599999, 3600000, 3723000, 360060000} {
-		words["durations"] = append(words["durations"], exampleWord{float64(ms), tell.Elapsed(time.Duration(ms) * time.Millisecond)})
+		words["durations"] = append(words["durations"], exampleWord{float64(ms), format.Elapsed(time.Duration(ms) * time.Millisecond)})
 	}
 	for _, n := range []int64{0, 940, 999, 1000, 12345, 999949, 999950, 12345678} {
-		words["tokens"] = append(words["tokens"], exampleWord{float64(n), tell.Tokens(n)})
+		words["tokens"] = append(words["tokens"], exampleWord{float64(n), format.Tokens(n)})
 	}
 	return words
 }

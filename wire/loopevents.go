@@ -7,8 +7,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -197,16 +197,16 @@ func IterationEndText(e loop.IterationEnd) string {
 	}
 	facts := []string{what, knownCost(e.Cost, 0)}
 	if e.Turns > 0 { // an agent without a structured stream doesn't tell
-		facts = append(facts, tell.Counted(e.Turns, "turn"))
+		facts = append(facts, format.Counted(e.Turns, "turn"))
 	}
 	if e.ToolCalls > 0 {
-		facts = append(facts, tell.Counted(e.ToolCalls, "tool call"))
+		facts = append(facts, format.Counted(e.ToolCalls, "tool call"))
 	}
 	if e.Duration > 0 { // a recorded stream doesn't tell
-		facts = append(facts, tell.Elapsed(time.Duration(e.Duration)))
+		facts = append(facts, format.Elapsed(time.Duration(e.Duration)))
 	}
 	if e.Skipped > 0 {
-		facts = append(facts, tell.Counted(e.Skipped, "broken line")+" skipped")
+		facts = append(facts, format.Counted(e.Skipped, "broken line")+" skipped")
 	}
 	return JoinFacts(facts...)
 }

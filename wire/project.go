@@ -10,7 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -103,7 +103,7 @@ func (l *LoopStatus) say(s loop.Status) {
 	if cost := CostText(s.Cost, s.UnknownCosts); cost != "" {
 		l.CostText = cost
 		if s.Limits.MaxCostUSD > 0 {
-			l.CostText += " of " + tell.USD(s.Limits.MaxCostUSD)
+			l.CostText += " of " + format.USD(s.Limits.MaxCostUSD)
 		}
 	}
 	if s.State != StateIdle {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -124,7 +124,7 @@ const HowToAnswer = "It waits: answer with the command ralph.loop.answer, or in 
 // AskedInFull is all that a user has to read before an answer, in several lines.
 func AskedInFull(q Question) string {
 	text := q.Text
-	if detail, _, _ := tell.Excerpt(strings.TrimSpace(q.Detail), maxAsked); detail != "" && !strings.HasSuffix(q.Title, detail) {
+	if detail, _, _ := format.Excerpt(strings.TrimSpace(q.Detail), maxAsked); detail != "" && !strings.HasSuffix(q.Title, detail) {
 		text += "\n" + detail
 	}
 	if q.Kind == ask.Input {
@@ -143,7 +143,7 @@ func questionsText(questions []Question, deadline time.Time) string {
 	}
 	more, until := "", endsText(deadline)
 	if n := len(questions) - 1; n > 0 {
-		more = tell.Counted(n, "more question")
+		more = format.Counted(n, "more question")
 	}
 	if slices.ContainsFunc(questions, func(q Question) bool { return !q.Until.IsZero() }) {
 		until = at("denied", deadline)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -68,7 +68,7 @@ func unchangedText(e loop.End) string {
 }
 
 // InFolder is what a command line needs to be about a folder from anywhere.
-func InFolder(folder string) string { return " -C " + tell.ShellWord(folder) }
+func InFolder(folder string) string { return " -C " + format.ShellWord(folder) }
 
 // ReceiptOf is the receipt of a loop's end. in is what a command line needs to be about the
 // loop's folder, see InFolder.
@@ -115,7 +115,7 @@ func CommandsAfter(e loop.End, in string) (lines []CommandLine) {
 		}
 		goesOn := "goes on"
 		if promise := loop.UnsetPromise(s.Promise, e.Account); promise != "" {
-			resume += " --completion-promise " + tell.ShellWord(promise)
+			resume += " --completion-promise " + format.ShellWord(promise)
 			goesOn = "goes on, and takes the promise that the agent made"
 		}
 		add(resume, goesOn)
@@ -126,7 +126,7 @@ func CommandsAfter(e loop.End, in string) (lines []CommandLine) {
 		add("undo"+in+" --since 1", "takes that back")
 	}
 	if t := s.Worktree; t != nil {
-		add("land "+tell.ShellWord(t.Branch), "lands its work on your branch")
+		add("land "+format.ShellWord(t.Branch), "lands its work on your branch")
 	}
 	return lines
 }
@@ -135,7 +135,7 @@ func CommandsAfter(e loop.End, in string) (lines []CommandLine) {
 // go test for 12s"; "" where that isn't known.
 func NowText(s loop.Status, now time.Time) string {
 	since := func(what string, at time.Time) string {
-		return what + " for " + tell.Elapsed(max(now.Sub(at), 0).Truncate(time.Second))
+		return what + " for " + format.Elapsed(max(now.Sub(at), 0).Truncate(time.Second))
 	}
 	if s.State != loop.StateRunning || s.IterationStartedAt.IsZero() {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
@@ -47,7 +47,7 @@ func ChangesText(c *changes.Summary) string {
 	if c == nil || c.Files == 0 {
 		return ""
 	}
-	return tell.Counted(c.Files, "file") + " changed " + CountsText(c.Added, c.Removed)
+	return format.Counted(c.Files, "file") + " changed " + CountsText(c.Added, c.Removed)
 }
 
 // NextText answers who wants the next iteration.
@@ -70,7 +70,7 @@ func limitTexts(l loop.Limits, promise string) []string {
 // EndLine says in one line how a loop ended:
 // "done: DONE after 7 iterations · $3.10 · 12m00s".
 func EndLine(e loop.End) string {
-	ending, after := e.Reason.Ending(), " after "+tell.Counted(e.Iterations, "iteration")
+	ending, after := e.Reason.Ending(), " after "+format.Counted(e.Iterations, "iteration")
 	what := ending.With(after)
 	if e.Promise != "" {
 		what = ending.What + ": " + OneLine(e.Promise) + after
@@ -81,7 +81,7 @@ func EndLine(e loop.End) string {
 	if e.Limit > 0 && e.Iterations > e.Limit { // it was lowered
 		what += fmt.Sprintf(" (it is %d)", e.Limit)
 	}
-	return JoinFacts(what, knownCost(e.Cost, e.Unknown), hatsText(e.Hats, false), tell.Elapsed(time.Duration(e.Duration)),
+	return JoinFacts(what, knownCost(e.Cost, e.Unknown), hatsText(e.Hats, false), format.Elapsed(time.Duration(e.Duration)),
 		verificationText(e), unchangedText(e))
 }
 
@@ -107,7 +107,7 @@ func hatsText(costs []loop.HatCost, withRuns bool) string {
 			text = OneLine(h.Hat) + " " + CostText(h.Cost, -1)
 		}
 		if withRuns && h.Runs > 0 {
-			text += " (" + tell.Counted(h.Runs, "run") + ")"
+			text += " (" + format.Counted(h.Runs, "run") + ")"
 		}
 		texts = append(texts, text)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -102,7 +102,7 @@ func pausedText(p loop.Pause) string {
 	case p.OverBudget != "":
 		text += ": " + OneLine(p.OverBudget)
 	case p.Unpriced > 0:
-		text += fmt.Sprintf(": what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(p.Unpriced, "run"))
+		text += fmt.Sprintf(": what %s in a row cost is unknown, so the cost cap can't be enforced", format.Counted(p.Unpriced, "run"))
 	}
 	return JoinFacts(text, endsText(p.Deadline))
 }
@@ -249,7 +249,7 @@ func doing(l LoopStatus) string {
 
 // position is how far a loop has come: "3/50", or "builder 3/50" with a hat.
 func position(hat string, iteration, limit int) string {
-	return strings.TrimSpace(OneLine(hat) + " " + tell.OfMax(max(iteration, 1), limit))
+	return strings.TrimSpace(OneLine(hat) + " " + format.OfMax(max(iteration, 1), limit))
 }
 
 // TextOf says in one line how a loop stands, "" for none.
@@ -267,7 +267,7 @@ func TextOf(l LoopStatus) string {
 // too many failures in a row".
 func leftText(l LoopStatus) string {
 	reason := cmp.Or(loop.StopReason(l.StopReason), loop.StopInterrupted) // older processes give none
-	return JoinFacts(reason.Ending().With(" at "+tell.OfMax(max(l.Iteration, 1), l.MaxIterations)), TasksText(l.Tasks))
+	return JoinFacts(reason.Ending().With(" at "+format.OfMax(max(l.Iteration, 1), l.MaxIterations)), TasksText(l.Tasks))
 }
 
 // costOf is what a loop has cost, "" where that is unknown.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -23,7 +23,7 @@ func noticeOfCheck(e loop.Verify) Notice {
 // (exit 1): TestParse".
 func VerifyText(e loop.Verify) string {
 	what := OneLine(e.Command) + " " + Sentence(e.Why)
-	took := JoinFacts(CostText(e.Cost, 0), tell.Elapsed(time.Duration(e.Duration)))
+	took := JoinFacts(CostText(e.Cost, 0), format.Elapsed(time.Duration(e.Duration)))
 	switch {
 	case e.State == verify.Running && e.Gate == verify.ReviewerGate:
 		return OneLine(e.Command) + " looks at the work"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -85,7 +85,7 @@ func toolText(t loop.ToolStatus, now time.Time) string {
 	if t.Call.ID != loop.CheckCallID || now.IsZero() || t.StartedAt.IsZero() {
 		return CallTitle(t.Call)
 	}
-	text := t.Call.Name + " " + tell.Elapsed(now.Sub(t.StartedAt).Truncate(time.Second))
+	text := t.Call.Name + " " + format.Elapsed(now.Sub(t.StartedAt).Truncate(time.Second))
 	if title := ToolCallOf(t.Call).Title; title != t.Call.Name {
 		text += ": " + title
 	}
@@ -126,11 +126,11 @@ func WaitText(reason string, until, now time.Time) string {
 	case now.IsZero():
 		return text + " until " + until.Local().Format("15:04")
 	case left < time.Minute && reason == loop.WaitBackoff:
-		return "trying again in " + tell.Elapsed(max(left, time.Second))
+		return "trying again in " + format.Elapsed(max(left, time.Second))
 	case left < time.Minute:
-		return text + " for " + tell.Elapsed(max(left, time.Second))
+		return text + " for " + format.Elapsed(max(left, time.Second))
 	}
-	return text + fmt.Sprintf(" until %s (%s)", until.Local().Format("15:04"), tell.Elapsed(left))
+	return text + fmt.Sprintf(" until %s (%s)", until.Local().Format("15:04"), format.Elapsed(left))
 }
 
 // SilentText says since when an agent gives no sign: "silent since 14:05", or
@@ -142,7 +142,7 @@ func SilentText(since, now time.Time) string {
 	case now.IsZero():
 		return "silent since " + since.Local().Format("15:04")
 	}
-	return "silent for " + tell.Elapsed(now.Sub(since).Round(time.Second))
+	return "silent for " + format.Elapsed(now.Sub(since).Round(time.Second))
 }
 
 // CostText writes a cost, or "" when it is unknown: unknown is never $0.00. unknown is the number of runs that aren't
@@ -153,11 +153,11 @@ func CostText(c stream.Cost, unknown int) string {
 	}
 	switch {
 	case unknown < 0:
-		return "at least " + tell.USD(c.USD)
+		return "at least " + format.USD(c.USD)
 	case unknown > 0:
-		return tell.USD(c.USD) + " and " + tell.Counted(unknown, "run") + " of unknown cost"
+		return format.USD(c.USD) + " and " + format.Counted(unknown, "run") + " of unknown cost"
 	}
-	return tell.USD(c.USD)
+	return format.USD(c.USD)
 }
 
 const questionActive = "Ralph loop active. Cancel it to start the new task?"
@@ -202,7 +202,7 @@ func QuestionAtWork(e *loop.AtWorkError) string {
 // iteration 3/50: too many failures in a row. The last failure: 500." problem is
 // that failure; "" isn't told.
 func LeftSentence(where string, reason loop.StopReason, iteration, limit int, problem string) string {
-	sentence := "A Ralph loop " + HowLeft(reason, where+" at iteration "+tell.OfMax(iteration, limit)) + "."
+	sentence := "A Ralph loop " + HowLeft(reason, where+" at iteration "+format.OfMax(iteration, limit)) + "."
 	if last := OneLine(problem); last != "" {
 		sentence += " The last failure: " + last + "."
 	}

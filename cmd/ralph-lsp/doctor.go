@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -61,7 +61,7 @@ func printFound(out io.Writer, found answers.DoctorResult, all bool) error {
 func printChecks(out io.Writer, checks []answers.Check) error {
 	if problems := terminal.PrintChecks(out, terminal.PaletteFor(out), terminal.LineWidth(out), checks); problems > 0 {
 		return &exitError{code: terminal.ExitFailed,
-			message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run until that is mended"}
+			message: format.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run until that is mended"}
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
@@ -24,7 +24,7 @@ func TestHelpIsNarrow(t *testing.T) {
 			t.Errorf("help %q: exit code %d, %q, %q", path, code, stdout, stderr)
 		}
 		for line := range strings.Lines(stdout) {
-			if n := terminal.Cells(strings.TrimRight(line, "\n")); n > tell.HelpWidth {
+			if n := terminal.Cells(strings.TrimRight(line, "\n")); n > format.HelpWidth {
 				t.Errorf("help %q: a line of %d cells: %s", path, n, line)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -147,7 +147,7 @@ func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
 		return err
 	}
 	if skipped > 0 && style != terminal.JSON {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped\n", tell.Counted(skipped, "broken line"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped\n", format.Counted(skipped, "broken line"))
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/orchestrator"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	plans "github.com/ralph-lsp/ralph-lsp/loop/plan"
@@ -70,7 +70,7 @@ issues.jsonl of beads.`,
 		}
 		settings, err := presets.ReadFile("presets/" + *preset + ".toml")
 		if err != nil || strings.ContainsAny(*preset, `/\`) {
-			return fmt.Errorf("there is no preset %q: %s", *preset, tell.Known(*preset, presetNames()))
+			return fmt.Errorf("there is no preset %q: %s", *preset, format.Known(*preset, presetNames()))
 		}
 		_, there := os.Lstat(filepath.Join(dir, config.Name))
 		err = writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", []byte(start.Template)}})
@@ -141,7 +141,7 @@ func writePlan(cmd *cobra.Command, dir, name, from string) error {
 	err := writeNew(cmd, dir, []newFile{{name, starter}})
 	if err == nil {
 		fmt.Fprintf(cmd.OutOrStdout(), "next: write your tasks into it; ralph-lsp run%s --plan %s does one each iteration\n",
-			terminal.InFolderOf(dir), tell.ShellWord(name))
+			terminal.InFolderOf(dir), format.ShellWord(name))
 	}
 	return err
 }

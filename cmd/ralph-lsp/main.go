@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/emit"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/keeper"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
@@ -63,7 +63,7 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if refused := (*caller.Refused)(nil); errors.As(err, &refused) {
 		refused.Typed = "ralph-lsp"
 		for _, arg := range args {
-			refused.Typed += " " + tell.ShellWord(arg)
+			refused.Typed += " " + format.ShellWord(arg)
 		}
 	}
 	var exit *exitError

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/notify"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -52,7 +52,7 @@ there is one. Exits with 1 if one of them fails.`,
 			say("reply", "", said, err)
 		}
 		if failed > 0 {
-			return fmt.Errorf("%s failed, marked ✗ above", tell.Counted(failed, "way"))
+			return fmt.Errorf("%s failed, marked ✗ above", format.Counted(failed, "way"))
 		}
 		return nil
 	}))

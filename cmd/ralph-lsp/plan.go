@@ -12,7 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -106,8 +106,8 @@ func showPlan(out io.Writer, dir, name string, checks ...string) {
 	}
 	verify := ""
 	if len(checks) > 0 {
-		verify = " --verify " + tell.ShellWord(strings.Join(checks, " && "))
+		verify = " --verify " + format.ShellWord(strings.Join(checks, " && "))
 	}
 	fmt.Fprintf(out, "next: look it over; ralph-lsp run%s --plan %s%s does one task each iteration\n",
-		terminal.InFolderOf(dir), tell.ShellWord(p.Name), verify)
+		terminal.InFolderOf(dir), format.ShellWord(p.Name), verify)
 }

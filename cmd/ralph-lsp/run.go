@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/keeper"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -323,7 +323,7 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start
 		return errors.Join(err, made.Drop())
 	}
 	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch; --discard removes branch and worktree instead\n",
-		tell.ShellWord(made.Branch))
+		format.ShellWord(made.Branch))
 	return err
 }
 

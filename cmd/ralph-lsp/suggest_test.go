@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 func TestSuggestedFlags(t *testing.T) {
@@ -33,7 +33,7 @@ func TestSuggestedFlags(t *testing.T) {
 		{"", ""},
 	}
 	for _, tt := range tests {
-		if got := tell.DidYouMean(tt.word, "--", flags); got != tt.want {
+		if got := format.DidYouMean(tt.word, "--", flags); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.word, got, tt.want)
 		}
 	}

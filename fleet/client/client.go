@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/service"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -306,7 +306,7 @@ func (c *Client) Check(ctx context.Context) answers.Check {
 	isHere, why, n := c.bus != nil, cmp.Or(c.why, ctx.Err()), len(c.records)
 	c.mu.Unlock()
 	if isHere {
-		return answers.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", c.Name, tell.Counted(n, "loop"))}
+		return answers.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", c.Name, format.Counted(n, "loop"))}
 	}
 	return answers.Check{ID: "bus", Optional: true, Message: awayText(c.Name, why, time.Time{}),
 		Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}

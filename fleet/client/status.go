@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -90,7 +90,7 @@ func textOf(left map[string]int, name string, why error, since time.Time) string
 		}
 	}
 	if sum > 0 {
-		parts = append(parts, fmt.Sprintf("%s more on the bus: %s (ralph-fleet status)", tell.Counted(sum, "loop"), strings.Join(counts, ", ")))
+		parts = append(parts, fmt.Sprintf("%s more on the bus: %s (ralph-fleet status)", format.Counted(sum, "loop"), strings.Join(counts, ", ")))
 	}
 	return strings.Join(parts, "; ")
 }

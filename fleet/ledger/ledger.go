@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // The errors of a Store.
@@ -170,7 +170,7 @@ func Correct(ctx context.Context, bus Store, queue string, c Correction) error {
 		part = queuePart(queue)
 	}
 	if Cents(whole.Spent+c.USD) < 0 {
-		return fmt.Errorf("%s were spent, so no more than that can be taken off", tell.USD(whole.Spent))
+		return fmt.Errorf("%s were spent, so no more than that can be taken off", format.USD(whole.Spent))
 	}
 	return changePart(ctx, bus, part, func(l *Ledger) bool {
 		l.Spent += c.USD // its parts have the rest
@@ -325,7 +325,7 @@ func (l Ledger) refuses(c Claim, now time.Time) (wait time.Duration, why string)
 		inHour += m.N
 	}
 	if limit := l.Limits.PerHour; limit > 0 && inHour >= limit {
-		return time.Unix((begun[0].At+61)*60, 0).Sub(now), tell.Counted(inHour, "iteration") + " began within an hour"
+		return time.Unix((begun[0].At+61)*60, 0).Sub(now), format.Counted(inHour, "iteration") + " began within an hour"
 	}
 	return 0, ""
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Queue is what an operator has said of loops that belong together: who may submit them and who works at them, what
@@ -126,7 +126,7 @@ func (l Ledger) refusesOf(c Claim, now time.Time) (wait time.Duration, why strin
 	}
 	switch today := spent + l.Today(now); {
 	case q.AtOnce > 0 && others >= q.AtOnce:
-		return retryFull, fmt.Sprintf("%s of the queue %s run already", tell.Counted(others, "loop"), q.Name)
+		return retryFull, fmt.Sprintf("%s of the queue %s run already", format.Counted(others, "loop"), q.Name)
 	case isOver(spent+l.Spent, q.MaxUSD):
 		return LookAgain, fmt.Sprintf("the budget of the queue %s, $%.2f, is used up", q.Name, q.MaxUSD)
 	case isOver(today, q.PerDay):

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // retention is how long what a loop said live is kept when nobody takes it away.
@@ -61,7 +61,7 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 	case errors.Is(err, context.Canceled):
 		return nil, err
 	case err != nil:
-		return nil, &Unreached{tell.WithoutUserinfo(o.URL), Explain(err, o)}
+		return nil, &Unreached{format.WithoutUserinfo(o.URL), Explain(err, o)}
 	}
 	b.conn = link{conn}
 	conn.SetReconnectHandler(func(*nats.Conn) {
@@ -97,7 +97,7 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 	if p.What == err.Error() {
 		p.Fix = "" // it says what helps
 	}
-	return nil, &Unreached{tell.WithoutUserinfo(o.URL), p}
+	return nil, &Unreached{format.WithoutUserinfo(o.URL), p}
 }
 
 // keys are what lets this client in, and what it knows the server by.

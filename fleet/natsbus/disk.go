@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // diskSubject is where a server that ralph-fleet serves says how its disk is, with its id behind it.
@@ -39,9 +39,9 @@ func (d Disk) IsFull() bool { return d.Failed || d.Free < d.MinFree }
 func (d Disk) String() string {
 	if d.IsFull() {
 		return fmt.Sprintf("the disk of the bus is full: %s of it are free, and %s are to stay so: no files are kept",
-			tell.Bytes(d.Free), tell.Bytes(d.MinFree))
+			format.Bytes(d.Free), format.Bytes(d.MinFree))
 	}
-	return fmt.Sprintf("the disk of the bus has %s left, of which %s stay free", tell.Bytes(d.Free), tell.Bytes(d.MinFree))
+	return fmt.Sprintf("the disk of the bus has %s left, of which %s stay free", format.Bytes(d.Free), format.Bytes(d.MinFree))
 }
 
 const makeRoom = "make room on that disk, or remove loops that have ended (ralph-fleet remove): the loops go on by themselves then"

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Stalled is how long a loop that may begin waits while a slot is free before something is wrong: longer than a
@@ -46,7 +46,7 @@ func Well(ctx context.Context, b *Bus, stalled time.Duration) error {
 			return err
 		}
 		if waited > stalled {
-			return &Problem{"loops have waited for " + tell.Elapsed(waited) + ", " + tell.Counted(free, "slot") +
+			return &Problem{"loops have waited for " + format.Elapsed(waited) + ", " + format.Counted(free, "slot") +
 				" of workers free, and nothing is taken", "the logs of the workers say why: a full disk, or a bus that they don't reach"}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // A submitter may publish on one subject of its own, where serve answers, and hear its own inbox. Its token has its name
@@ -128,7 +128,7 @@ func DialSubmitter(ctx context.Context, o Options) (*Line, error) {
 	}
 	conn, err := connect(ctx, o.URL, options)
 	if err != nil {
-		return nil, &Unreached{tell.WithoutUserinfo(o.URL), Explain(err, o)}
+		return nil, &Unreached{format.WithoutUserinfo(o.URL), Explain(err, o)}
 	}
 	l.conn = link{conn}
 	return l, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // request is what a submitter asks for: one of these.
@@ -108,7 +108,7 @@ func (d *Desk) Answer(ctx context.Context, data []byte, more func(context.Contex
 		err = errors.New("a submitter can't ask for that")
 	}
 	if err != nil {
-		a = answer{Error: tell.WithoutUserinfo(err.Error()), Missing: errors.Is(err, fleet.ErrNotFound)}
+		a = answer{Error: format.WithoutUserinfo(err.Error()), Missing: errors.Is(err, fleet.ErrNotFound)}
 	}
 	encoded, _ := fleet.Encode(a) // texts, and a record that was read
 	return encoded

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Limits are what all loops of a user may spend, in US dollars; 0: no limit. Days and weeks are the local calendar's,
@@ -49,7 +49,7 @@ func (l Limits) Text(s Spent) string {
 	var parts []string
 	add := func(limit, spent float64, when string) {
 		if limit > 0 {
-			parts = append(parts, fmt.Sprintf("%s of %s left %s", tell.USD(max(limit-spent, 0)), tell.USD(limit), when))
+			parts = append(parts, fmt.Sprintf("%s of %s left %s", format.USD(max(limit-spent, 0)), format.USD(limit), when))
 		}
 	}
 	add(l.PerDay, s.Day, "today")
@@ -62,9 +62,9 @@ func (l Limits) Used(s Spent) string {
 	const text = "your budget of %s a %s is used (%s): resume %s, or raise budget.per_%[2]s in your config.toml"
 	switch {
 	case l.PerWeek > 0 && s.Week >= l.PerWeek:
-		return fmt.Sprintf(text, tell.USD(l.PerWeek), "week", tell.USD(s.Week), "on Monday")
+		return fmt.Sprintf(text, format.USD(l.PerWeek), "week", format.USD(s.Week), "on Monday")
 	case l.PerDay > 0 && s.Day >= l.PerDay:
-		return fmt.Sprintf(text, tell.USD(l.PerDay), "day", tell.USD(s.Day), "after midnight")
+		return fmt.Sprintf(text, format.USD(l.PerDay), "day", format.USD(s.Day), "after midnight")
 	}
 	return ""
 }

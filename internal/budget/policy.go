@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Policy is what the user's budget wants of a loop, by what all loops had spent when it was counted last. It is for one
@@ -44,7 +44,7 @@ func (p *Policy) Before(all Spent, failed error, u Unknown) (why string) {
 	case failed != nil:
 		why = failed.Error()
 	case why == "" && p.Limits.IsSet() && !u.IsCapped && u.Most > 0 && u.InARow >= u.Most:
-		why = fmt.Sprintf("what %s in a row cost is unknown, so your budget can't be enforced", tell.Counted(u.InARow, "run"))
+		why = fmt.Sprintf("what %s in a row cost is unknown, so your budget can't be enforced", format.Counted(u.InARow, "run"))
 	}
 	return why
 }
@@ -60,7 +60,7 @@ func (p *Policy) After(iteration int, u Unknown) (text string) {
 	}
 	text = fmt.Sprintf("what iteration %d has cost is unknown, so it doesn't count against %s", iteration, against)
 	if u.Most > 0 {
-		text += fmt.Sprintf("; after %s in a row the loop pauses (--max-unknown-cost-runs)", tell.Counted(u.Most, "such run"))
+		text += fmt.Sprintf("; after %s in a row the loop pauses (--max-unknown-cost-runs)", format.Counted(u.Most, "such run"))
 	}
 	return text
 }

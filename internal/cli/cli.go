@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
@@ -81,7 +81,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	names := commandNames(cmd)
 	_, path, _ := strings.Cut(cmd.CommandPath()+" ", " ") // without the program's name
 	hint := cmd.Root().Name() + " help shows the commands"
-	if near := tell.DidYouMean(args[0], path, names); near != "" {
+	if near := format.DidYouMean(args[0], path, names); near != "" {
 		hint = near
 	} else if cmd.HasParent() {
 		hint = "known are " + strings.Join(names, ", ")

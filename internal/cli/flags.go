@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
@@ -73,7 +73,7 @@ func helpWidth() int {
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 && width < commonWidth {
 		return width
 	}
-	return tell.HelpWidth
+	return format.HelpWidth
 }
 
 // groupsOf returns the groups of a command's flags: the groups of all starts, the command's own, and the rest.

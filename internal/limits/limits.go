@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Limits bound a loop. 0 is no limit.
@@ -78,7 +78,7 @@ var table = []Limit{
 		Doc:   "How often the agent runs in total.",
 		field: fieldOf[int]{
 			counts, func(l *Limits) *int { return &l.MaxIterations }, func(g *Given) **int { return &g.MaxIterations },
-			func(n int) string { return tell.Counted(n, "iteration") }, "", "no limit of iterations",
+			func(n int) string { return format.Counted(n, "iteration") }, "", "no limit of iterations",
 		},
 	}, {
 		Name: Cost, Key: "max_cost_usd", Wire: "maxCostUsd", Flag: "max-cost", Unit: USD,
@@ -87,7 +87,7 @@ var table = []Limit{
 		Doc:   "What the whole loop may cost, in US dollars. A run that would go over it is stopped.",
 		field: fieldOf[float64]{
 			dollars, func(l *Limits) *float64 { return &l.MaxCostUSD }, func(g *Given) **float64 { return &g.MaxCostUSD },
-			tell.USD, "", "no limit of cost",
+			format.USD, "", "no limit of cost",
 		},
 	}, {
 		Name: Time, Key: "max_duration", Wire: "maxDurationMs", Flag: "max-time", Unit: Span,
@@ -124,7 +124,7 @@ var table = []Limit{
 		Doc:   "How many iterations in a row may fail.",
 		field: fieldOf[int]{
 			counts, func(l *Limits) *int { return &l.MaxFailures }, func(g *Given) **int { return &g.MaxFailures },
-			func(n int) string { return tell.Counted(n, "failure") }, " in a row", "no limit of failures",
+			func(n int) string { return format.Counted(n, "failure") }, " in a row", "no limit of failures",
 		},
 	}, {
 		Name: Progress, Key: "max_unchanged_iterations", Wire: "maxUnchangedIterations", Flag: "max-unchanged-iterations",
@@ -135,7 +135,7 @@ var table = []Limit{
 			"the files again, or a promise refuted as before.",
 		field: fieldOf[int]{
 			counts, func(l *Limits) *int { return &l.MaxUnchanged }, func(g *Given) **int { return &g.MaxUnchanged },
-			func(n int) string { return tell.Counted(n, "iteration") }, " without progress", "no limit of circles",
+			func(n int) string { return format.Counted(n, "iteration") }, " without progress", "no limit of circles",
 		},
 	}, {
 		Name: Unknown, Key: "max_unknown_cost_runs", Wire: "maxUnknownCostRuns", Flag: "max-unknown-cost-runs", Unit: Count,
@@ -145,7 +145,7 @@ var table = []Limit{
 		Doc:   "How many runs in a row may be of unknown cost, where `max_cost_usd` is set; then the loop pauses, since the limit can't be kept.",
 		field: fieldOf[int]{
 			counts, func(l *Limits) *int { return &l.MaxUnknown }, func(g *Given) **int { return &g.MaxUnknown },
-			func(n int) string { return tell.Counted(n, "run") }, " of unknown cost", "no limit of runs of unknown cost",
+			func(n int) string { return format.Counted(n, "run") }, " of unknown cost", "no limit of runs of unknown cost",
 		},
 	},
 }

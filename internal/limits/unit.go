@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Unit is what a limit counts.
@@ -118,7 +118,7 @@ func ParseDuration(text string) (Duration, error) {
 }
 
 // String is the length as a flag has it.
-func (d Duration) String() string { return tell.Duration(time.Duration(d)) }
+func (d Duration) String() string { return format.Duration(time.Duration(d)) }
 
 // MarshalJSON writes milliseconds.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).Milliseconds()) }

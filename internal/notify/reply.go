@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -38,7 +38,7 @@ const (
 	testWait  = 2 * time.Minute // for the answer to the question of a test
 )
 
-var errTooMuch = errors.New("it prints more than " + tell.Amount(maxAnswer, "byte"))
+var errTooMuch = errors.New("it prints more than " + format.Amount(maxAnswer, "byte"))
 
 // replies are the commands that have a question of a loop's.
 type replies struct {
@@ -152,7 +152,7 @@ func replyTo(ctx context.Context, argv []string, q ask.Question, loopID, folder 
 
 // TestReply asks a question of no loop, and returns what came of that.
 func TestReply(ctx context.Context, argv []string, folder string) (said string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, testWait, errors.New("no answer within "+tell.Duration(testWait)))
+	ctx, cancel := context.WithTimeoutCause(ctx, testWait, errors.New("no answer within "+format.Duration(testWait)))
 	defer cancel()
 	now := time.Now()
 	q := ask.Question{ID: "q1test", Kind: ask.Permission, Tool: "Bash", Title: "Bash echo hello", Detail: "echo hello",

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Values are the settings that a start, an editor, a file or a loop that goes on gives. An empty one is left to the next
@@ -285,7 +285,7 @@ func (s Setting) Literal(text string) string {
 func oneOf(known []string) string { return "one of " + strings.Join(known, ", ") }
 
 func noneOf(text string, known []string) error {
-	meant := tell.DidYouMean(text, "", known)
+	meant := format.DidYouMean(text, "", known)
 	if text == "" || meant == "" {
 		return limits.BadValue(text, oneOf(known))
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -31,8 +31,8 @@ func LiveLine(st loop.Status, frame int, now time.Time, width int, p Palette) st
 		mark = "‖"
 	}
 	cost := wire.CostText(st.Cost, st.UnknownCosts)
-	head := wire.JoinFacts(fmt.Sprintf("%s Ralph %s", mark, tell.OfMax(st.Iteration, st.Limits.MaxIterations)),
-		wire.TasksText(wire.TasksOf(st)), cost, wire.RefutedText(st.Refuted), tell.Elapsed(st.Elapsed.Truncate(time.Second)))
+	head := wire.JoinFacts(fmt.Sprintf("%s Ralph %s", mark, format.OfMax(st.Iteration, st.Limits.MaxIterations)),
+		wire.TasksText(wire.TasksOf(st)), cost, wire.RefutedText(st.Refuted), format.Elapsed(st.Elapsed.Truncate(time.Second)))
 	doing := wire.Activity(st, nil, now)
 	if st.State == loop.StatePaused {
 		doing += ", " + GoOn

@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -86,7 +86,7 @@ func offerLines(folder string, offers []wire.Command) (lines []string) {
 		case wire.CommandSandbox:
 			lines = append(lines, "  for one loop: ralph-lsp run --sandbox workspace", "  for all your loops: ralph-lsp sandbox workspace")
 		case wire.CommandUpdate:
-			lines = append(lines, fmt.Sprintf("  make it the promise: ralph-lsp update%s --completion-promise %s", in, tell.ShellWord(promise)))
+			lines = append(lines, fmt.Sprintf("  make it the promise: ralph-lsp update%s --completion-promise %s", in, format.ShellWord(promise)))
 		}
 	}
 	return lines

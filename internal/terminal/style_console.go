@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -80,7 +80,7 @@ func (s *consoleLook) result(bar, facts string, e stream.ToolResult) {
 	if lines := LinesOf(e.Output); len(lines) > 0 {
 		output = lines[0]
 		if more := len(lines) - 1; more > 0 {
-			output += fmt.Sprintf(" (+ %s)", tell.Counted(more, "line"))
+			output += fmt.Sprintf(" (+ %s)", format.Counted(more, "line"))
 		}
 	}
 	s.print(sectionTool, s.cfg.Palette.Dim(bar)+paint("  "+Fit(wire.JoinFacts(mark, facts, output), consoleTitle)))

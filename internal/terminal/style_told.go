@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/journal"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -106,7 +106,7 @@ func (s *told) Show(it journal.Item, isLive bool) {
 	case wire.Iteration:
 		s.releaseAll()
 		*s.calls = callLog{} // the calls of the run before are over
-		s.begin("iteration " + wire.JoinFacts(tell.OfMax(u.Iteration, u.MaxIterations), wire.HatText(u.IterationStart), Line(u.Task)))
+		s.begin("iteration " + wire.JoinFacts(format.OfMax(u.Iteration, u.MaxIterations), wire.HatText(u.IterationStart), Line(u.Task)))
 	case wire.IterationEnd:
 		s.releaseAll()
 		s.note(s.marks.over(u.IterationEnd).on(s.cfg.Palette, wire.JoinFacts(Line(u.Facts), wire.ChangesText(u.Changes))))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -105,5 +105,5 @@ func excerpt(s string, n int) []string {
 	}
 	first, last := n/2, (n-1)/2
 	rest := len(lines) - first - last
-	return slices.Concat(lines[:first], []string{tell.LeftOut(rest, 0)}, lines[len(lines)-last:])
+	return slices.Concat(lines[:first], []string{format.LeftOut(rest, 0)}, lines[len(lines)-last:])
 }

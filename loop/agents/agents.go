@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Agent is one of these files.
@@ -61,7 +61,7 @@ func (e *UnknownError) Error() string {
 	text := fmt.Sprintf("there is no agent %q: ", e.Name)
 	switch {
 	case len(e.Known) > 0:
-		text += tell.Known(e.Name, e.Known)
+		text += format.Known(e.Name, e.Known)
 	default:
 		text += "describe it in a markdown file, such as .pi/agents/NAME.md or .claude/agents/NAME.md"
 	}

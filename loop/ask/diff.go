@@ -11,9 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -56,7 +56,7 @@ func hunks(old, text []byte) string {
 	flush := func() {
 		part := run.String()
 		if mark == '-' || mark == ' ' {
-			part, _, _ = tell.Excerpt(part, maxTaken)
+			part, _, _ = format.Excerpt(part, maxTaken)
 		}
 		b.WriteString(part)
 		run.Reset()

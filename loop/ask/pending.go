@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -110,7 +110,7 @@ func (d *Pending) bound(id string) {
 	var stop func()
 	if limit := d.Timeout; limit > 0 {
 		stop = d.Later(limit, func() {
-			_ = d.Answer(id, Answer{Kind: Deny, By: ByTimeout, Text: "nobody answered within " + tell.Duration(limit) +
+			_ = d.Answer(id, Answer{Kind: Deny, By: ByTimeout, Text: "nobody answered within " + format.Duration(limit) +
 				", so it is not allowed; do without it"})
 		})
 	} else {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -65,7 +65,7 @@ func cutTo(text string, limit int) string {
 	}
 	const room = 64
 	kept := strings.ToValidUTF8(text[:max(limit-room, 0)], "")
-	return kept + fmt.Sprintf("\n... (%s more)", tell.Amount(len(text)-len(kept), "byte"))
+	return kept + fmt.Sprintf("\n... (%s more)", format.Amount(len(text)-len(kept), "byte"))
 }
 
 // edit is a change of a file, as claude's tools have it.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -361,7 +361,7 @@ func (w *watcher) HandleLoop(e loop.Event) {
 	case loop.Answered:
 		line = "answered " + e.Kind
 	case loop.IterationStart:
-		line = fmt.Sprintf("begin %s", tell.OfMax(e.Iteration, e.MaxIterations))
+		line = fmt.Sprintf("begin %s", format.OfMax(e.Iteration, e.MaxIterations))
 	case loop.IterationEnd:
 		line = fmt.Sprintf("end %d %s %s", e.Iteration, e.Outcome, e.Error)
 		w.mu.Lock()

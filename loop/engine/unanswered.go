@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -15,7 +15,7 @@ func (l *questions) awaitWord(stillWaits func() bool) (stop func()) {
 	}
 	if l.state.WaitsAtMost = limit; !l.state.Lonely && !l.host.IsWatched() {
 		l.events.warnf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed",
-			tell.Duration(limit))
+			format.Duration(limit))
 	}
 	l.state.Lonely = true
 	var forget, look func()

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Mismatch is what is wrong with how hats wake each other.
@@ -149,13 +149,13 @@ func (r Set) about(h Hat) string {
 		facts = append(facts, h.Description)
 	}
 	if h.MaxRuns > 0 {
-		facts = append(facts, "at most "+tell.Counted(h.MaxRuns, "run"))
+		facts = append(facts, "at most "+format.Counted(h.MaxRuns, "run"))
 	}
 	if how := h.Together(); how != "" {
 		facts = append(facts, how)
 	}
 	if h.Timeout > 0 {
-		facts = append(facts, "at most "+tell.Duration(h.Timeout)+" each")
+		facts = append(facts, "at most "+format.Duration(h.Timeout)+" each")
 	}
 	if h.ReadOnly {
 		facts = append(facts, "reads only")

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Queue is how far a loop with hats has come. The loop's record has it.
@@ -90,7 +90,7 @@ func (r Set) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 		}
 		q.Pending = slices.Delete(q.Pending, i, i+1)
 		instead := Topic{Name: h.Name + exhausted, From: h.Name, Payload: t.Payload}
-		warnings = append(warnings, fmt.Sprintf("%s has had its %s, so %s doesn't wake it", h.Name, tell.Counted(h.MaxRuns, "run"), t.Name))
+		warnings = append(warnings, fmt.Sprintf("%s has had its %s, so %s doesn't wake it", h.Name, format.Counted(h.MaxRuns, "run"), t.Name))
 		if other, ok := r.listener(instead); ok && other.Name != h.Name && left > 0 {
 			left--
 			q.Pending = append(q.Pending, instead)
@@ -168,7 +168,7 @@ func (r Set) accept(q *Queue, h Hat, published, before []Topic) (handed []Topic,
 		}
 		if size > MaxPayload {
 			warnings = append(warnings, fmt.Sprintf("%s published %s with %s; the first %s count", h.Name, t.Name,
-				tell.Amount(size, "byte"), tell.Amount(MaxPayload, "byte")))
+				format.Amount(size, "byte"), format.Amount(MaxPayload, "byte")))
 		}
 		handed = append(handed, t)
 	}

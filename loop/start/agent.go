@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Agent is what a start says of the agent.
@@ -70,7 +70,7 @@ func (a *Agent) checkProgramFlags() error {
 // secretsIn warns of arguments that hold secrets. A loop that goes on needs them, so the state
 // file has them.
 func secretsIn(args []string) []string {
-	masked := tell.Masked(args)
+	masked := format.Masked(args)
 	if slices.Equal(masked, args) {
 		return nil
 	}

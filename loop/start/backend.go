@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/backends/acp"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -33,7 +33,7 @@ func (e *UnknownHatError) Error() string {
 	if len(e.Known) == 0 {
 		return fmt.Sprintf("there is no hat %q: none is described; write one below [hats.NAME] in ralph.toml", e.Name)
 	}
-	return fmt.Sprintf("there is no hat %q: %s", e.Name, tell.Known(e.Name, e.Known))
+	return fmt.Sprintf("there is no hat %q: %s", e.Name, format.Known(e.Name, e.Known))
 }
 
 // chosen is an agent with the arguments that go behind its own.

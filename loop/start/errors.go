@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // FlagError says in one line what is wrong with a flag of the set: an unknown
@@ -47,7 +47,7 @@ func unknownFlag(flags *pflag.FlagSet, unknown *pflag.NotExistError, more, hint 
 			known = append(known, f.Name)
 		}
 	})
-	if guess := tell.DidYouMean(name, "--", known); guess != "" {
+	if guess := format.DidYouMean(name, "--", known); guess != "" {
 		return fmt.Errorf("unknown flag --%s; %s%s", name, guess, hint)
 	}
 	return fmt.Errorf("unknown flag --%s; %s%s", name, more, hint)
@@ -84,5 +84,5 @@ func (c *Choice) Set(s string) error {
 }
 
 func badChoice(s string, of []string) error {
-	return badValue("%q is unknown: %s", s, tell.Known(s, of))
+	return badValue("%q is unknown: %s", s, format.Known(s, of))
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -47,7 +47,7 @@ func (p Permit) Flags(args ...string) string {
 		args = nil
 	}
 	for _, arg := range append(slices.Clone(args), p.Options.Agent.Args...) {
-		words = append(words, "--backend-arg", tell.ShellWord(arg))
+		words = append(words, "--backend-arg", format.ShellWord(arg))
 	}
 	return strings.Join(words, " ")
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -55,7 +55,7 @@ func PromptText(name string, data []byte) (string, error) {
 	case strings.HasPrefix(text, "\xFE\xFF"):
 		return fromUTF16(name, data[2:], binary.BigEndian)
 	default:
-		if bad, ok := tell.FindBadByte(text); ok {
+		if bad, ok := format.FindBadByte(text); ok {
 			return "", fmt.Errorf("%s:%d: %s", name, bad.Line, bad)
 		}
 		if i := strings.IndexByte(text, 0); i >= 0 {

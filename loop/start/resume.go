@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/verify"
@@ -28,7 +28,7 @@ func (f Found) isHanding() bool { return len(f.Queue.Pending) > 0 }
 // when there is none.
 func FoundIn(folder string) (Found, error) {
 	file, s, err := loop.StateIn(folder)
-	if bad, ok := tell.FindBadByte(s.Prompt); err == nil && ok {
+	if bad, ok := format.FindBadByte(s.Prompt); err == nil && ok {
 		err = fmt.Errorf("%s: line %d of the prompt, %s", file, bad.Line, bad)
 	}
 	return Found{file, s}, err
@@ -73,14 +73,14 @@ func (r Resolver) agentAgain(ctx context.Context, found Found) (c team, doubt, e
 	if gone := without(found.BackendArgs, c.args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
 		c.warn("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace "+
 			"them; name all that it should have",
-			strings.Join(tell.Masked(gone), " "))
+			strings.Join(format.Masked(gone), " "))
 	}
 	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.BackendArgs) > 0) {
 		c.args = found.BackendArgs
 		if n := len(agent.args); n > 0 && !slices.Equal(found.BackendArgs[:min(n, len(found.BackendArgs))], agent.args) {
 			c.warn("the agent keeps the arguments that it was started with (%s), not those of the settings by now (%s); "+
 				"to use these, name them again with --backend-arg, or start anew",
-				cmp.Or(strings.Join(tell.Masked(found.BackendArgs), " "), "none"), strings.Join(tell.Masked(agent.args), " "))
+				cmp.Or(strings.Join(format.Masked(found.BackendArgs), " "), "none"), strings.Join(format.Masked(agent.args), " "))
 		}
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)

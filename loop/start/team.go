@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/agents"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
@@ -86,10 +86,10 @@ func AgentFlags(steps []config.Step, backend string) string {
 		} else if len(names) > 1 {
 			flag = "--parallel "
 		}
-		words = append(words, flag+tell.Quoted(strings.Join(names, ",")))
+		words = append(words, flag+format.Quoted(strings.Join(names, ",")))
 	}
 	if backend != "" {
-		words = append(words, "--backend "+tell.Quoted(backend))
+		words = append(words, "--backend "+format.Quoted(backend))
 	}
 	return strings.Join(words, " ")
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -78,7 +78,7 @@ func JudgeDiagnostics(before, now Diagnosis, edits []Edit) Result {
 	switch {
 	case len(fresh) > 0:
 		r.State = Refuted
-		r.Why = "show " + tell.Counted(len(fresh), "new error") + ": " + stream.Line(fresh[0].String(), maxMessage)
+		r.Why = "show " + format.Counted(len(fresh), "new error") + ": " + stream.Line(fresh[0].String(), maxMessage)
 		r.Output, r.Problems = listed(fresh)
 	case len(now.Unsaved) > 0:
 		r.Why = "can't be told: " + some(now.Unsaved) + " has changes in the editor that aren't saved"
@@ -94,7 +94,7 @@ func JudgeDiagnostics(before, now Diagnosis, edits []Edit) Result {
 		r.Why = "show an error that may be new, as nobody had looked at the file before: " + stream.Line(unsure[0].String(), maxMessage)
 		r.Output, r.Problems = listed(unsure)
 	default:
-		r.State, r.Why = Verified, "show no new error in "+tell.Counted(len(looked), "file")
+		r.State, r.Why = Verified, "show no new error in "+format.Counted(len(looked), "file")
 		if len(unseen) > 0 {
 			r.Why += "; no language server looked at " + some(unseen)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // State is how far a check has come.
@@ -77,7 +77,7 @@ func (o *Output) Judge(e Exit) Result {
 	case e.Missing != "":
 		r.Why = "could not be run: " + e.Missing
 	case e.TimedOut > 0:
-		r.Why = "took longer than " + tell.Duration(e.TimedOut)
+		r.Why = "took longer than " + format.Duration(e.TimedOut)
 	case e.Code == exitNoProgram, e.Code == exitNotAllowed, e.Code == exitNoCommand:
 		r.Why = because(fmt.Sprintf("could not be run (exit %d)", e.Code))
 		if headline == "" && f.last != "" {

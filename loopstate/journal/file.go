@@ -16,8 +16,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loopstate/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -280,7 +280,7 @@ func (r *Reader) open() (*os.File, error) {
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR): // where nothing is kept, the state folder is no folder
 	case r.session != "":
 		err = fmt.Errorf("what the loop told isn't kept here any more (%w); for its conversation: pi --session %s",
-			fs.ErrNotExist, tell.ShellWord(r.session))
+			fs.ErrNotExist, format.ShellWord(r.session))
 	default:
 		err = fmt.Errorf("what the loop told isn't kept here (%w at %s); ralph-lsp status says how it stands", fs.ErrNotExist, at.Path)
 	}

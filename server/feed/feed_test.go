@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -246,7 +246,7 @@ func TestSizes(t *testing.T) {
 				if last.Omitted == nil {
 					t.Fatalf("nothing is left out of a long output")
 				}
-				begins, ends, _ := strings.Cut(last.Text(t), tell.LeftOut(last.Omitted.Lines, last.Omitted.Bytes)+"\n")
+				begins, ends, _ := strings.Cut(last.Text(t), format.LeftOut(last.Omitted.Lines, last.Omitted.Bytes)+"\n")
 				if begins = strings.TrimSuffix(begins, "\n"); ends == "" || !strings.HasPrefix(text, begins) || !strings.HasSuffix(text, ends) || len(last.Text(t)) < wire.MaxText-100 ||
 					len(text)-len(begins)-len(ends)-last.Omitted.Bytes > 1 {
 					t.Errorf("of a long output %d bytes came without %+v, want its beginning and its end", len(last.Text(t)), last.Omitted)

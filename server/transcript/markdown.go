@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -292,7 +292,7 @@ func block(text, language string) string {
 func shortened(output string) string {
 	lines := strings.Split(strings.TrimRight(output, " \t\r\n"), "\n")
 	if left := len(lines) - maxOutputLines; left > 0 {
-		gap := "... " + tell.Counted(left, "line") + " ..."
+		gap := "... " + format.Counted(left, "line") + " ..."
 		lines = slices.Concat(lines[:maxOutputLines/2], []string{gap}, lines[len(lines)-maxOutputLines/2:])
 	}
 	text := strings.Join(lines, "\n")

@@ -27,7 +27,7 @@ const (
 )
 
 // formats has what is known of each.
-var formats = map[Format]format{
+var formats = map[Format]traits{
 	FormatText:     {decoder: func() Decoder { return &textDecoder{} }},
 	FormatClaude:   {decoder: func() Decoder { return &claudeDecoder{backend: "claude"} }, cost: true},
 	FormatAmp:      {decoder: func() Decoder { return &claudeDecoder{backend: "amp"} }},
@@ -39,7 +39,8 @@ var formats = map[Format]format{
 	FormatACP:      {decoder: func() Decoder { return &acpDecoder{} }, cost: true},
 }
 
-type format struct {
+// traits are what is known of a format.
+type traits struct {
 	decoder func() Decoder
 	cost    bool // it tells what a run cost
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
@@ -119,7 +119,7 @@ func bounded(e stream.Event) stream.Event {
 }
 
 func excerpt(text string) string {
-	text, _, _ = tell.Excerpt(text, maxError)
+	text, _, _ = format.Excerpt(text, maxError)
 	return text
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -55,7 +55,7 @@ func AnswerOf(result any) wire.Notice {
 	case KeepResult:
 		return wire.Info(r.Text)
 	case PlanResult:
-		return wire.Info("to plan, run in a terminal in " + wire.OneLine(r.Cwd) + ": " + wire.OneLine(strings.Join(tell.Masked(r.Argv), " ")))
+		return wire.Info("to plan, run in a terminal in " + wire.OneLine(r.Cwd) + ": " + wire.OneLine(strings.Join(format.Masked(r.Argv), " ")))
 	case DoctorResult:
 		return doctorAnswer(r)
 	case wire.HelpResult:
@@ -87,7 +87,7 @@ func listed[T any](none, noun string, items []T, row func(T) string) wire.Notice
 	case 1:
 		return wire.Info(row(items[0]))
 	}
-	return wire.Info(withRows(tell.Counted(len(items), noun), items, row))
+	return wire.Info(withRows(format.Counted(len(items), noun), items, row))
 }
 
 // previewAnswer says what would run, and what keeps it from doing so.

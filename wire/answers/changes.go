@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -144,7 +144,7 @@ func SumText(sum changes.Summary) string {
 	if sum.Files == 0 {
 		return "nothing changed"
 	}
-	return tell.Counted(sum.Files, "file") + ", " + wire.CountsText(sum.Added, sum.Removed)
+	return format.Counted(sum.Files, "file") + ", " + wire.CountsText(sum.Added, sum.Removed)
 }
 
 // PathText is a path as text: one that isn't UTF-8, or that begins with a quote,
@@ -297,7 +297,7 @@ func UndoneOf(done changes.Undone, verb string) UndoResult {
 	say := func(n int, one, more string) {
 		files := strconv.Itoa(n)
 		if len(said) == 0 {
-			files = tell.Counted(n, "file")
+			files = format.Counted(n, "file")
 		}
 		if n == 1 {
 			said = append(said, files+" "+one)
@@ -384,9 +384,9 @@ type KeepResult struct {
 
 // KeptOf tells which files were marked, or are no more.
 func KeptOf(paths []string, kept bool) KeepResult {
-	text := tell.Counted(len(paths), "file") + " kept"
+	text := format.Counted(len(paths), "file") + " kept"
 	if !kept {
-		text = tell.Counted(len(paths), "file") + " to review again"
+		text = format.Counted(len(paths), "file") + " to review again"
 	}
 	return KeepResult{pathTexts(paths), text}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -39,7 +39,7 @@ func Decode(data []byte, into any) error {
 	names := slices.Collect(wrong.JSONPointer.Tokens())
 	key, name := strings.Join(names, "."), names[len(names)-1]
 	if errors.Is(err, json.ErrUnknownName) {
-		if meant := tell.DidYouMean(name, "", keysOf(wrong.GoType)); meant != "" {
+		if meant := format.DidYouMean(name, "", keysOf(wrong.GoType)); meant != "" {
 			return wire.Invalid(key, "unknown key %s: %s", key, meant)
 		}
 		return wire.Invalid(key, "unknown key %s", key)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
@@ -84,7 +84,7 @@ func (w Work) describe(b *strings.Builder) {
 		fmt.Fprintf(b, "  - %s %s\n", code(PathText(f.Path)), FileText(f))
 	}
 	if more := len(files) - maxNamed; more > 0 {
-		fmt.Fprintf(b, "  - and %s\n", tell.Counted(more, "more file"))
+		fmt.Fprintf(b, "  - and %s\n", format.Counted(more, "more file"))
 	}
 	b.WriteByte('\n')
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/workspace/worktree"
 )
@@ -24,7 +24,7 @@ type LandResult struct {
 func LandedOf(p wire.LandParams, done worktree.Landed) LandResult {
 	r := LandResult{Class: wire.ClassOK, Commit: done.Commit}
 	branch, into := wire.OneLine(done.Branch), wire.OneLine(done.Into)
-	what := fmt.Sprintf("%s of %s on %s (%s)", tell.Counted(done.Commits, "commit"), branch, into, tell.Counted(done.Files, "file"))
+	what := fmt.Sprintf("%s of %s on %s (%s)", format.Counted(done.Commits, "commit"), branch, into, format.Counted(done.Files, "file"))
 	if n := len(done.Leftover); n > 0 && !done.Already {
 		what += fmt.Sprintf(", %s committed first", filesNotCommitted(n))
 	}
@@ -46,7 +46,7 @@ func LandedOf(p wire.LandParams, done worktree.Landed) LandResult {
 	return r
 }
 
-func filesNotCommitted(n int) string { return tell.Counted(n, "uncommitted file") }
+func filesNotCommitted(n int) string { return format.Counted(n, "uncommitted file") }
 
 // NothingLanded begins what is said of a landing that was refused.
 const NothingLanded = "nothing landed: "
@@ -93,7 +93,7 @@ func DiscardQuestion(p wire.LandParams, would worktree.Discarded) LandResult {
 func lostText(d worktree.Discarded) string {
 	var lost []string
 	if n := len(d.Commits); n > 0 {
-		lost = append(lost, fmt.Sprintf("%s that didn't land (the last one: %s)", tell.Counted(n, "commit"), wire.OneLine(d.Commits[0])))
+		lost = append(lost, fmt.Sprintf("%s that didn't land (the last one: %s)", format.Counted(n, "commit"), wire.OneLine(d.Commits[0])))
 	}
 	if n := len(d.Leftover); n > 0 {
 		lost = append(lost, filesNotCommitted(n)+" ("+wire.OneLine(namesText(pathTexts(d.Leftover)))+")")
@@ -108,7 +108,7 @@ func lostText(d worktree.Discarded) string {
 func DiscardedOf(d worktree.Discarded) LandResult {
 	r := LandResult{Text: "discarded " + wire.OneLine(d.Branch), Class: wire.ClassOK}
 	if d.Ref != "" {
-		r.Text += "; back with: git branch " + tell.ShellWord(d.Branch) + " " + tell.ShellWord(d.Ref)
+		r.Text += "; back with: git branch " + format.ShellWord(d.Branch) + " " + format.ShellWord(d.Ref)
 	}
 	if d.Stays != "" {
 		r.Text, r.Class = "the worktree of "+wire.OneLine(d.Branch)+" stays: "+wire.Whole(d.Stays), wire.ClassWarning

@@ -1,7 +1,7 @@
 package answers
 
 import (
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -17,9 +17,9 @@ type OutputResult struct {
 
 // OutputOf says how much of an output is in a file.
 func OutputOf(path, output string) OutputResult {
-	r := OutputResult{URI: wire.FileURI(path), Bytes: len(output), Lines: tell.Lines(output)}
-	r.Text = wire.JoinFacts(tell.Amount(r.Lines, "line"), tell.Amount(r.Bytes, "byte"))
-	if mark := tell.LeftOutIn(output); mark != "" {
+	r := OutputResult{URI: wire.FileURI(path), Bytes: len(output), Lines: format.Lines(output)}
+	r.Text = wire.JoinFacts(format.Amount(r.Lines, "line"), format.Amount(r.Bytes, "byte"))
+	if mark := format.LeftOutIn(output); mark != "" {
 		r.Text += "; the session has no more: " + mark
 	}
 	return r

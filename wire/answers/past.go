@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -104,7 +104,7 @@ func PastOf(p loop.Past) PastLoop {
 		Can: []string{wire.CanReview, wire.CanUndo},
 	}
 	ending := loop.StopInterrupted.Ending()
-	past.Text, past.Class = ending.With(" after "+tell.Counted(p.Iteration, "iteration")), ending.Class
+	past.Text, past.Class = ending.With(" after "+format.Counted(p.Iteration, "iteration")), ending.Class
 	if end, ok := loop.RecordOf(p.Entry); ok {
 		past.Text, past.Class = wire.EndText(end), end.Reason.Ending().Class
 		past.StopReason, past.Promise, past.Iterations, past.Error = string(end.Reason), end.Promise, end.Iterations, stream.Sanitize(end.Error)

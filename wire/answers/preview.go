@@ -9,9 +9,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -60,7 +60,7 @@ func ProblemOf(err error, reason string, offers []wire.Command) StartProblem {
 // knows. A configuration that couldn't be made has no sources.
 func PreviewOf(cfg setup.Config, sources start.Sources, argv []string, prompt, version string) DryRunResult {
 	r := DryRunResult{
-		Argv: tell.Masked(argv), Cwd: cfg.Folder, PromptBytes: cmp.Or(len(prompt), len(cfg.Prompt)), Hat: cfg.Hat, Sources: sources,
+		Argv: format.Masked(argv), Cwd: cfg.Folder, PromptBytes: cmp.Or(len(prompt), len(cfg.Prompt)), Hat: cfg.Hat, Sources: sources,
 	}
 	if r.Sources == nil {
 		r.Sources = start.Sources{}
@@ -134,7 +134,7 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 			add("Agents", p.from(wire.Sentence(about), "agents"))
 		}
 		add("Model", p.model())
-		add("Arguments", p.from(wire.OneLine(strings.Join(tell.Masked(p.args()), " ")), "args"))
+		add("Arguments", p.from(wire.OneLine(strings.Join(format.Masked(p.args()), " ")), "args"))
 		may, own := cfg.Backend.Permissions(p.args())
 		switch may = wire.Sentence(may); {
 		case own:
@@ -168,7 +168,7 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 	}
 	add("Folder", wire.Sentence(cfg.Folder))
 	if cfg.Prompt != "" {
-		add("Prompt", p.from(wire.JoinFacts(tell.Counted(len(cfg.Prompt), "byte"), history.Title(cfg.Prompt)), "prompt"))
+		add("Prompt", p.from(wire.JoinFacts(format.Counted(len(cfg.Prompt), "byte"), history.Title(cfg.Prompt)), "prompt"))
 	}
 	return rows
 }

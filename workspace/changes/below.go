@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes/stamp"
 )
 
@@ -62,7 +62,7 @@ func (b *below) join(ctx context.Context, s *archive, room int64) error {
 			size += t.Size
 		}
 		if n := len(tracked) + len(others); n > maxJoining || size > room {
-			b.why[r.Name] = ofItsOwn + ", too large: " + tell.Counted(n, "file") + " with " + tell.Bytes(size)
+			b.why[r.Name] = ofItsOwn + ", too large: " + format.Counted(n, "file") + " with " + format.Bytes(size)
 			continue
 		}
 		room -= size

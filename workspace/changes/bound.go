@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // The snapshots of a loop have a bound in bytes. Nothing stored is thrown away for it: in a repository of the user's
@@ -87,7 +87,7 @@ func (x *index) portion(c *candidates, r ration) {
 			continue
 		case !f.isKnown && r.one > 0 && f.size > r.one && !c.tracked[f.path]:
 			c.aside[f.path] = true
-			c.leaveOut(x, f.path, tell.Bytes(f.size)+", and git doesn't track it: add it, or have git ignore it")
+			c.leaveOut(x, f.path, format.Bytes(f.size)+", and git doesn't track it: add it, or have git ignore it")
 			continue
 		case !f.isKnown && f.size > 0 && fresh+f.size > r.fresh:
 			over = append(over, f)
@@ -100,15 +100,15 @@ func (x *index) portion(c *candidates, r ration) {
 		c.take(f)
 	}
 	x.setAllAside(c, over, fmt.Sprintf("beyond the first %s: have git ignore what is no work, or say more in changes.max_mb",
-		tell.Bytes(r.fresh)))
+		format.Bytes(r.fresh)))
 }
 
 // whyDeferred says of a file that its new version isn't kept now. It says the same each time, as it is told once.
 func (x *index) whyDeferred(f found) string {
 	if f.size > maxTotal {
-		return tell.Bytes(f.size)
+		return format.Bytes(f.size)
 	}
-	return fmt.Sprintf("kept now and then only, as the snapshots of a loop have %s at most: changes.max_mb", tell.Bytes(x.most))
+	return fmt.Sprintf("kept now and then only, as the snapshots of a loop have %s at most: changes.max_mb", format.Bytes(x.most))
 }
 
 // take has a file be a part of the snapshot.
@@ -127,7 +127,7 @@ func (x *index) setAllAside(c *candidates, all []found, why string) {
 	}
 	if len(all) > 0 {
 		largest := all[len(all)-1]
-		c.notes = append(c.notes, fmt.Sprintf("%s with %s, such as %s (%s)", tell.Counted(len(all), "file"), tell.Bytes(bytes),
+		c.notes = append(c.notes, fmt.Sprintf("%s with %s, such as %s (%s)", format.Counted(len(all), "file"), format.Bytes(bytes),
 			x.in.book.inFolder(largest.path), why))
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes/survey"
 )
 
@@ -126,7 +126,7 @@ func (x *index) choose(c *candidates, file string, isKnown bool) {
 		if !isKnown {
 			c.aside[file] = true
 		}
-		c.leaveOut(x, file, tell.Bytes(f.size))
+		c.leaveOut(x, file, format.Bytes(f.size))
 		return
 	}
 	c.found = append(c.found, f)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // compute makes what is to land, as objects that no branch has yet.
@@ -169,11 +169,11 @@ func (l *landing) merged(tree string, conflicts []InTheWay, err error) (string, 
 // done before anybody can merge it.
 func conflictOf(l *landing, with, before string, paths []InTheWay) *Refused {
 	refused := refuse(ReasonConflict, fmt.Sprintf("%s and %s changed the same places", l.tree.Branch, with),
-		"git -C "+tell.ShellWord(l.tree.Path)+" merge "+tell.ShellWord(l.into)+", solve the conflicts there, commit, then land again",
+		"git -C "+format.ShellWord(l.tree.Path)+" merge "+format.ShellWord(l.into)+", solve the conflicts there, commit, then land again",
 		"let a loop in "+l.tree.Path+" do that")
-	if branch := tell.ShellWord(l.tree.Branch); !exists(l.tree.Path) {
+	if branch := format.ShellWord(l.tree.Branch); !exists(l.tree.Path) {
 		refused.Fix = []string{before + "let a loop do it: ralph-lsp run --worktree=" + branch + " " +
-			tell.ShellWord("Merge "+l.into+", solve the conflicts, and commit") + ", then ralph-lsp land " + branch}
+			format.ShellWord("Merge "+l.into+", solve the conflicts, and commit") + ", then ralph-lsp land " + branch}
 	}
 	refused.Paths = paths
 	return refused

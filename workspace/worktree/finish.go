@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // holdLanding keeps other landings out of a repository. Programs that git starts hold the lock, too: one that
@@ -177,10 +177,10 @@ func (l *landing) isElsewhere(ctx context.Context) bool {
 func (l *landing) isInUse(ctx context.Context) string {
 	if len(l.left.other) > 0 {
 		return strings.Join(l.left.other, ", ") + " may have work that no commit of the loop's has; when it hasn't: git -C " +
-			tell.ShellWord(l.tree.Repo) + " worktree remove --force " + tell.ShellWord(l.tree.Path)
+			format.ShellWord(l.tree.Repo) + " worktree remove --force " + format.ShellWord(l.tree.Path)
 	}
 	if exists(filepath.Join(l.tree.Admin, "locked")) {
-		return "it is locked (git worktree unlock " + tell.ShellWord(l.tree.Path) + ")"
+		return "it is locked (git worktree unlock " + format.ShellWord(l.tree.Path) + ")"
 	}
 	// Looked at again: somebody may have written there while the merge was computed, and removing it would lose that.
 	left, err := lookForLeftover(ctx, l.own, l.scratch("leftover"), l.o.Skip)

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // How a branch lands.
@@ -148,7 +148,7 @@ func (l *landing) findBranch(ctx context.Context) (err error) {
 	}
 	if exists(t.Path) {
 		return fmt.Errorf("the branch %s is gone from %s; git -C %s switch -C %[1]s makes it of what is in the worktree",
-			t.Branch, t.Repo, tell.ShellWord(t.Path))
+			t.Branch, t.Repo, format.ShellWord(t.Path))
 	}
 	return ErrGone
 }
@@ -165,7 +165,7 @@ func newEnough(ctx context.Context, g git.Git, t Tree) error {
 		return nil
 	}
 	return refuse(ReasonOldGit, fmt.Sprintf("landing needs git 2.38 or newer, and this is %s", strings.TrimPrefix(version, "git version ")),
-		"git -C "+tell.ShellWord(t.Repo)+" merge "+tell.ShellWord(t.Branch))
+		"git -C "+format.ShellWord(t.Repo)+" merge "+format.ShellWord(t.Branch))
 }
 
 // underWay are the files of a git folder that say what somebody is in the middle of.
@@ -190,7 +190,7 @@ func underWayIn(top string) (what string) {
 
 // lookAtUser finds the user's branch, and what is in the way there of trees.
 func (l *landing) lookAtUser(ctx context.Context, trees ...Tree) error {
-	there := "git -C " + tell.ShellWord(l.tree.Repo)
+	there := "git -C " + format.ShellWord(l.tree.Repo)
 	if bare, err := l.user.Text(ctx, nil, "rev-parse", "--is-inside-work-tree"); err != nil || bare != "true" {
 		return refuse(ReasonDetached, l.tree.Repo+" has no work tree to land in", "merge "+l.tree.Branch+" where you have one")
 	}
@@ -229,7 +229,7 @@ func (l *landing) lookAtTree(ctx context.Context) error {
 	if !exists(filepath.Join(l.tree.Path, ".git")) {
 		return nil // it was removed by hand; the branch is what there is
 	}
-	there := "git -C " + tell.ShellWord(l.tree.Path)
+	there := "git -C " + format.ShellWord(l.tree.Path)
 	if what := underWayIn(l.tree.Path); what != "" {
 		return refuse(ReasonUnderWay, what+" is under way in the loop's worktree "+l.tree.Path,
 			"finish it ("+there+" status says how), then land again")
@@ -238,8 +238,8 @@ func (l *landing) lookAtTree(ctx context.Context) error {
 	if err != nil || branch != "refs/heads/"+l.tree.Branch {
 		where := cmp.Or(strings.TrimPrefix(branch, "refs/heads/"), "no branch")
 		return refuse(ReasonStrayed, "the agent has left the loop's branch "+l.tree.Branch+": the worktree is on "+where,
-			there+" switch -C "+tell.ShellWord(l.tree.Branch)+" (which takes what is there for the loop's work), then land again",
-			there+" switch "+tell.ShellWord(l.tree.Branch)+" (which leaves it out)")
+			there+" switch -C "+format.ShellWord(l.tree.Branch)+" (which takes what is there for the loop's work), then land again",
+			there+" switch "+format.ShellWord(l.tree.Branch)+" (which leaves it out)")
 	}
 	if l.left, err = lookForLeftover(ctx, l.own, l.scratch("leftover"), l.o.Skip); err != nil {
 		return fmt.Errorf("looking for what isn't committed in %s: %w", l.tree.Path, err)
@@ -281,7 +281,7 @@ func (l *landing) wouldTouch(ctx context.Context, commit string) error {
 		}
 	}
 	refused := refuse(ReasonUncommitted, "landing "+l.tree.Branch+" would touch what isn't committed in "+l.tree.Repo,
-		"commit or move it (git -C "+tell.ShellWord(l.tree.Repo)+" stash -u), then land again")
+		"commit or move it (git -C "+format.ShellWord(l.tree.Repo)+" stash -u), then land again")
 	if refused.Paths = inTheWay; len(inTheWay) == 0 {
 		refused.Text += ": " + err.Error()
 	}

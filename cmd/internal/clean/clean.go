@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -58,7 +58,7 @@ func (k *keeps) clean(out io.Writer, dryRun bool) error {
 	count, sizes, total, kinds := map[string]int{}, map[string]int64{}, int64(0), []string{}
 	for _, it := range k.found {
 		if dryRun {
-			fmt.Fprintf(out, "%-16s %8s  %s  %s\n", it.kind, tell.Bytes(it.size), it.at.Local().Format(time.DateOnly), stream.Line(it.path, 300))
+			fmt.Fprintf(out, "%-16s %8s  %s  %s\n", it.kind, format.Bytes(it.size), it.at.Local().Format(time.DateOnly), stream.Line(it.path, 300))
 		} else if err := it.remove(); err != nil {
 			errs = append(errs, err)
 			continue
@@ -71,7 +71,7 @@ func (k *keeps) clean(out io.Writer, dryRun bool) error {
 		total += it.size
 	}
 	for _, kind := range kinds {
-		fmt.Fprintf(out, "%6d  %-16s %8s\n", count[kind], kind, tell.Bytes(sizes[kind]))
+		fmt.Fprintf(out, "%6d  %-16s %8s\n", count[kind], kind, format.Bytes(sizes[kind]))
 	}
 	age := ""
 	if time.Since(k.before) > time.Minute {
@@ -84,7 +84,7 @@ func (k *keeps) clean(out io.Writer, dryRun bool) error {
 		if dryRun {
 			done = "would be removed; nothing was"
 		}
-		fmt.Fprintf(out, "%s %s\n", tell.Bytes(total), done)
+		fmt.Fprintf(out, "%s %s\n", format.Bytes(total), done)
 	}
 	n, where := 0, ""
 	for o := range k.needed {
@@ -96,7 +96,7 @@ func (k *keeps) clean(out io.Writer, dryRun bool) error {
 		where = " --all"
 	}
 	if n > 0 {
-		fmt.Fprintf(out, "what belongs to %s stays: they run, or can go on (ralph-lsp status%s)\n", tell.Counted(n, "loop"), where)
+		fmt.Fprintf(out, "what belongs to %s stays: they run, or can go on (ralph-lsp status%s)\n", format.Counted(n, "loop"), where)
 	}
 	return errors.Join(errs...)
 }

@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -55,7 +55,7 @@ func seconds(value any) any {
 	if err != nil {
 		return value
 	}
-	return tell.Duration(n)
+	return format.Duration(n)
 }
 
 const heading = `# Settings of ralph-lsp for this folder, made of a ralph.yml. docs/CONFIG.md has all keys.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -38,7 +38,7 @@ question is meant.`,
 				if err != nil {
 					return err
 				}
-				usage := "ralph-fleet answer " + tell.ShellWord(args[0])
+				usage := "ralph-fleet answer " + format.ShellWord(args[0])
 				switch {
 				case r.Phase == fleet.Ended:
 					return fmt.Errorf("%s has ended (%s): its agent asks nothing any more", r.Name, r.Sentence(time.Now()))
@@ -101,7 +101,7 @@ func flagsOf(cmd *cobra.Command) (flags string) {
 	new(busFlags).addTo(&bus)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if bus.Lookup(f.Name) != nil {
-			flags += " --" + f.Name + " " + tell.ShellWord(tell.WithoutUserinfo(f.Value.String()))
+			flags += " --" + f.Name + " " + format.ShellWord(format.WithoutUserinfo(f.Value.String()))
 		}
 	})
 	return flags

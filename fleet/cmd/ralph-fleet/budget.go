@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 func newBudget() *cobra.Command {
@@ -76,7 +76,7 @@ func printBudget(out io.Writer, l ledger.Ledger) error {
 		reserved += r.USD
 	}
 	_, err := fmt.Fprintf(out, "budget    %s\nspent     $%.2f\nreserved  $%.2f of %s\n",
-		orNone("$%.2f", limit), l.Spent, reserved, tell.Counted(len(l.Running), "iteration"))
+		orNone("$%.2f", limit), l.Spent, reserved, format.Counted(len(l.Running), "iteration"))
 	for _, c := range l.Corrected {
 		if err == nil {
 			_, err = fmt.Fprintf(out, "corrected %s  %+.2f  %s: %s\n", c.At.Local().Format(time.DateTime), c.USD, c.By, c.Reason)

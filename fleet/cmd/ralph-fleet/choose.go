@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -142,7 +142,7 @@ func noLoopHas(labels []string, all []fleet.Record) error {
 			names += fmt.Sprintf(" and %d more", more)
 		}
 		return errors.New(strings.Join(strings.Fields(
-			fmt.Sprintf("no loop has the label %s; %s known are %s", label, tell.DidYouMean(label, "", known), names)), " "))
+			fmt.Sprintf("no loop has the label %s; %s known are %s", label, format.DidYouMean(label, "", known), names)), " "))
 	}
 	return fmt.Errorf("no loop has all of these labels: %s", strings.Join(labels, ", "))
 }
@@ -229,7 +229,7 @@ func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (
 // tellUnread names loops whose records can't be read.
 func tellUnread(notes io.Writer, unread []string) {
 	if len(unread) > 0 {
-		fmt.Fprintf(notes, "%s on the bus can't be read: %s\n", tell.Counted(len(unread), "loop"), stream.Line(strings.Join(unread, ", "), 200))
+		fmt.Fprintf(notes, "%s on the bus can't be read: %s\n", format.Counted(len(unread), "loop"), stream.Line(strings.Join(unread, ", "), 200))
 	}
 }
 
@@ -278,7 +278,7 @@ func (b *busFlags) completeLabels(cmd *cobra.Command) {
 		func(cmd *cobra.Command, _ []string, _ string) (labels []cobra.Completion, _ cobra.ShellCompDirective) {
 			counts := labelsIn(b.known(cmd))
 			for _, label := range slices.Sorted(maps.Keys(counts)) {
-				labels = append(labels, cobra.CompletionWithDesc(label, tell.Counted(counts[label], "loop")))
+				labels = append(labels, cobra.CompletionWithDesc(label, format.Counted(counts[label], "loop")))
 			}
 			return labels, cobra.ShellCompDirectiveNoFileComp
 		}))

@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
@@ -156,7 +156,7 @@ func newLimits() *cobra.Command {
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %s\nkept      %s\nlease     %s\nspent     $%.2f\nrunning   %s\n",
 					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), ofKeys(now.Limits.AtOnce),
-					keptFor(now.Limits.KeepEnded), now.Limits.Lasts(), now.Spent, tell.Counted(len(now.Running), "iteration"))
+					keptFor(now.Limits.KeepEnded), now.Limits.Lasts(), now.Spent, format.Counted(len(now.Running), "iteration"))
 				return nil
 			})
 		},
@@ -215,7 +215,7 @@ func keptFor(d time.Duration) string {
 	if d == 0 {
 		return "loops that have ended, until they are removed"
 	}
-	return "loops that have ended, for " + tell.Elapsed(d)
+	return "loops that have ended, for " + format.Elapsed(d)
 }
 
 func orNone(format string, value float64) string {

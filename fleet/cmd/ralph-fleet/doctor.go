@@ -21,10 +21,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -79,11 +79,11 @@ func (d *doctor) show(out io.Writer) error {
 	if n == 0 {
 		return nil
 	}
-	return errors.New(tell.Counted(n, "problem") + " found, marked ✗ above; a fleet can't run as it should until that is mended")
+	return errors.New(format.Counted(n, "problem") + " found, marked ✗ above; a fleet can't run as it should until that is mended")
 }
 
 func (d *doctor) add(c answers.Check) {
-	c.Message, c.Fix = stream.Line(tell.WithoutUserinfo(c.Message), 500), stream.Line(c.Fix, 500)
+	c.Message, c.Fix = stream.Line(format.WithoutUserinfo(c.Message), 500), stream.Line(c.Fix, 500)
 	d.checks = append(d.checks, c)
 }
 
@@ -247,9 +247,9 @@ func (d *doctor) checkBus(ctx context.Context) {
 }
 
 func (d *doctor) checkStores(h natsbus.Health) {
-	kept := fmt.Sprintf("JetStream keeps %s", tell.Bytes(int64(h.Used)))
+	kept := fmt.Sprintf("JetStream keeps %s", format.Bytes(int64(h.Used)))
 	for _, s := range h.Stores {
-		kept += fmt.Sprintf("; %s %s", s.Name, tell.Bytes(int64(s.Bytes)))
+		kept += fmt.Sprintf("; %s %s", s.Name, format.Bytes(int64(s.Bytes)))
 		if s.Replicas > 1 {
 			kept += fmt.Sprintf(" on %d servers", s.Replicas)
 		}
@@ -257,9 +257,9 @@ func (d *doctor) checkStores(h natsbus.Health) {
 	switch {
 	case h.Max > 0 && int64(h.Used) > h.Max/10*9:
 		d.bad("bus.store", "remove loops that have ended (ralph-fleet remove), or let it keep more", "%s of %s that it may", kept,
-			tell.Bytes(h.Max))
+			format.Bytes(h.Max))
 	case h.Max > 0:
-		d.good("bus.store", "%s; it may keep %s", kept, tell.Bytes(h.Max))
+		d.good("bus.store", "%s; it may keep %s", kept, format.Bytes(h.Max))
 	default:
 		d.good("bus.store", "%s", kept)
 	}
@@ -273,9 +273,9 @@ func (d *doctor) checkFree(id, dir string) {
 	case err != nil:
 		d.note(id, "", "how much space %s has can't be said: %v", dir, err)
 	case free < littleSpace:
-		d.bad(id, "make space: at least 1 GB", "%s has only %s left", dir, tell.Bytes(free))
+		d.bad(id, "make space: at least 1 GB", "%s has only %s left", dir, format.Bytes(free))
 	default:
-		d.good(id, "%s has %s left", dir, tell.Bytes(free))
+		d.good(id, "%s has %s left", dir, format.Bytes(free))
 	}
 }
 
@@ -304,7 +304,7 @@ func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
 	found := d.expects == ""
 	for _, w := range workers {
 		line := fmt.Sprintf("worker %s: %s, %d of %s busy, there since %s", w.Name, w.Version, w.Busy,
-			tell.Counted(w.Slots, "slot"), w.Since.Local().Format(time.DateTime))
+			format.Counted(w.Slots, "slot"), w.Since.Local().Format(time.DateTime))
 		if len(w.Labels) > 0 {
 			line += " (" + strings.Join(w.Labels, ", ") + ")"
 		}
@@ -346,7 +346,8 @@ func tellWorkers(workers []fleet.Presence) string {
 	if len(workers) == 1 {
 		are = "is"
 	}
-	return fmt.Sprintf("%s %s there, %d of %s busy%s", tell.Counted(len(workers), "worker"), are, busy, tell.Counted(slots, "slot"), failing)
+	return fmt.Sprintf("%s %s there, %d of %s busy%s",
+		format.Counted(len(workers), "worker"), are, busy, format.Counted(slots, "slot"), failing)
 }
 
 // checkMachine says whether this machine can be a worker.

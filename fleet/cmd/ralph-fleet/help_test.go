@@ -13,7 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // typed runs the program as a user does, and returns what it says.
@@ -32,7 +32,7 @@ func TestHelpIsNarrow(t *testing.T) {
 			t.Errorf("help %q ended with %d", words, code)
 		}
 		for line := range strings.Lines(help) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > tell.HelpWidth {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > format.HelpWidth {
 				t.Errorf("help %q: a line of %d cells: %s", words, n, line)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -112,7 +112,7 @@ func (l *lander) lookAt(ctx context.Context, loops []fleet.Record) error {
 	if !slices.ContainsFunc(loops, func(r fleet.Record) bool { return r.ID == on }) {
 		return nil
 	}
-	return fmt.Errorf("%s is on the loop's own branch %s; git -C %s switch BRANCH, then land again", l.repo, branch, tell.ShellWord(l.repo))
+	return fmt.Errorf("%s is on the loop's own branch %s; git -C %s switch BRANCH, then land again", l.repo, branch, format.ShellWord(l.repo))
 }
 
 // fetch fetches loops, each as a branch: those that it can if some will do, else all.
@@ -150,7 +150,7 @@ func (l *lander) land(ctx context.Context) error {
 	if len(l.failed) == 0 {
 		return nil
 	}
-	what := fmt.Sprintf("of %s, %d can't land", tell.Counted(all, "loop"), len(l.failed))
+	what := fmt.Sprintf("of %s, %d can't land", format.Counted(all, "loop"), len(l.failed))
 	if !l.some {
 		what = answers.NothingLanded + what + "; name the others to land those"
 	}

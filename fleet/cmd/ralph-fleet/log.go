@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
@@ -52,5 +52,5 @@ func harmless(text, token string) string {
 	if token != "" {
 		text = strings.ReplaceAll(text, token, "***")
 	}
-	return tell.WithoutUserinfo(text)
+	return format.WithoutUserinfo(text)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/internal/emit"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/keeper"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -49,7 +49,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		if exit := (exitCode)(0); errors.As(err, &exit) {
 			return int(exit) // the log has said why
 		}
-		fmt.Fprintln(plain, "ralph-fleet: "+tell.WithoutUserinfo(err.Error()))
+		fmt.Fprintln(plain, "ralph-fleet: "+format.WithoutUserinfo(err.Error()))
 		return 1
 	}
 	return 0

@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 func newQueue() *cobra.Command {
@@ -140,7 +140,7 @@ func printQueues(out io.Writer, all []ledger.Ledger, now time.Time) error {
 		if q.PerDay > 0 {
 			facts = append(facts, "today "+spentOf(l.Today(now), q.PerDay))
 		}
-		running := tell.Counted(len(l.Running), "iteration") + " run"
+		running := format.Counted(len(l.Running), "iteration") + " run"
 		if q.AtOnce > 0 {
 			running += fmt.Sprintf(" of %d", q.AtOnce)
 		}

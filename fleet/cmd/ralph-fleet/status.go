@@ -20,7 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/fleet/ledger"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -184,7 +184,7 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	}
 	money := costOf(spent, isOpen)
 	if limit := sums.Limits.MaxUSD; limit > 0 {
-		money = fmt.Sprintf("%s; all loops %s of %s", money, tell.USD(sums.Spent), tell.USD(limit))
+		money = fmt.Sprintf("%s; all loops %s of %s", money, format.USD(sums.Spent), format.USD(limit))
 	}
 	_, err := fmt.Fprintf(w, "%s · %s\n", strings.Join(counted, ", "), money)
 	return err
@@ -208,7 +208,7 @@ func printAsking(w io.Writer, records []fleet.Record, shown map[string]fleet.Sho
 		}
 	}
 	if n > maxAsking {
-		fmt.Fprintf(w, "%s more wait for answers\n", tell.Counted(n-maxAsking, "loop"))
+		fmt.Fprintf(w, "%s more wait for answers\n", format.Counted(n-maxAsking, "loop"))
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/notify"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 	"github.com/ralph-lsp/ralph-lsp/service"
 )
@@ -64,7 +64,7 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 			return e.dial(ctx, lost)
 		}
 		loops = func(log *slog.Logger) service.Remote {
-			d := client.New(client.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName),
+			d := client.New(client.Options{Dial: dial, Name: cmp.Or(format.WithoutUserinfo(e.bus.url), "of your "+config.FleetName),
 				Dir: dir, Log: log})
 			return calling{d, notify.At{Warn: func(text string) { log.Warn(text) }}} // what else there is to see is the editor's business
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -222,9 +222,9 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, q *l
 	}
 	runs, most := "any number of iterations", ""
 	if limits.MaxIterations > 0 {
-		runs = tell.Counted(limits.MaxIterations, "iteration")
+		runs = format.Counted(limits.MaxIterations, "iteration")
 		if t.Reserve > 0 {
-			most = fmt.Sprintf(", %s in all if each costs what is reserved", tell.USD(t.Reserve*float64(limits.MaxIterations)))
+			most = fmt.Sprintf(", %s in all if each costs what is reserved", format.USD(t.Reserve*float64(limits.MaxIterations)))
 		}
 	}
 	fmt.Fprintf(note, "no limit of cost: a loop may have %s, whatever they cost%s; --max-cost bounds it, or ralph-fleet "+

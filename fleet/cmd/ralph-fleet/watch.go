@@ -14,8 +14,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/client"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/notify"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -199,7 +199,7 @@ func (s *story) tell(r fleet.Record, said string) {
 	s.stood, s.ran = said, r.Phase == fleet.Running
 	if r.Phase == fleet.Ended {
 		if said != r.Text { // what its child has said of its end has all of that
-			said += fmt.Sprintf(" after %s · %s", tell.Counted(r.Iterations, "iteration"), costOf(r.Cost(), r.CostOpen))
+			said += fmt.Sprintf(" after %s · %s", format.Counted(r.Iterations, "iteration"), costOf(r.Cost(), r.CostOpen))
 		}
 		s.Tell(said)
 		return

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
@@ -55,7 +55,7 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 			case !now.Before(overtime):
 				x.Stop(loop.StopMaxTime, backends.Grace)
 			case !now.Before(slow):
-				late = "took longer than " + tell.Duration(c.Timeout)
+				late = "took longer than " + format.Duration(c.Timeout)
 				it.agent.Stop(backends.Grace)
 			case !now.Before(idle):
 				late = "fell silent"

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
@@ -82,7 +82,7 @@ func (c *Execution) runsShort(m *agentRun) (why loop.StopReason, text string) {
 	}
 	delete(c.owing, m)
 	return why, fmt.Sprintf("%s are left, and an answer has cost up to %s: too little for another one beside %s under way",
-		tell.USD(c.money()), tell.USD(c.most), tell.Counted(int(math.Round(reserved/c.most)), "answer"))
+		format.USD(c.money()), format.USD(c.most), format.Counted(int(math.Round(reserved/c.most)), "answer"))
 }
 
 // lookAtCap ends what goes on although the money is spent: all of them, or m where that is enough.

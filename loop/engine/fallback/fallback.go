@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -183,7 +183,7 @@ func (p *Policy) reach(r judge.Report, now time.Time) string {
 			", so the loop waits for the network; that counts for no limit"
 	case !r.Unreached && !since.IsZero():
 		p.outage = time.Time{}
-		return "the provider is reached again, after " + tell.Elapsed(began.Sub(since))
+		return "the provider is reached again, after " + format.Elapsed(began.Sub(since))
 	}
 	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
@@ -56,7 +56,7 @@ func (p *Policy) Before(prompt, promise string) (told []loop.Warning) {
 		return nil
 	}
 	p.looked = both
-	if bad, ok := tell.FindBadByte(prompt); ok {
+	if bad, ok := format.FindBadByte(prompt); ok {
 		text := fmt.Sprintf("the agent gets another prompt than the state file has: in its line %d, %s", bad.Line, bad)
 		told = append(told, loop.Warning{Message: text})
 	}

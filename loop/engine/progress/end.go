@@ -3,7 +3,7 @@ package progress
 import (
 	"fmt"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -81,13 +81,13 @@ func (p *State) unansweredText() string {
 	case p.Verification.Unchecked != "":
 		return loop.OneLine("it could not be verified: " + p.Verification.Unchecked)
 	case p.Unpriced > 0:
-		return fmt.Sprintf("what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(p.Unpriced, "run"))
+		return fmt.Sprintf("what %s in a row cost is unknown, so the cost cap can't be enforced", format.Counted(p.Unpriced, "run"))
 	case p.Budget.Why != "":
 		return loop.OneLine(p.Budget.Why)
 	case n == 1:
 		return loop.OneLine("the agent asked: " + p.Unanswered[0].Title)
 	case n > 1:
-		return loop.OneLine(fmt.Sprintf("the agent asked %s, the first one: %s", tell.Counted(n, "question"), p.Unanswered[0].Title))
+		return loop.OneLine(fmt.Sprintf("the agent asked %s, the first one: %s", format.Counted(n, "question"), p.Unanswered[0].Title))
 	}
 	return ""
 }

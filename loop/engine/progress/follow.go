@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -87,7 +87,7 @@ func (p *State) CountUsage(u stream.Usage) (warning string) {
 	limit := st.Limits.MaxCostUSD
 	if limit > 0 && p.Cost().USD >= NearlySpent*limit && p.Warned != limit {
 		p.Warned = limit
-		return tell.USD(p.Cost().USD) + " of " + tell.USD(limit) + " are spent"
+		return format.USD(p.Cost().USD) + " of " + format.USD(limit) + " are spent"
 	}
 	return ""
 }

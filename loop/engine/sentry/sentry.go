@@ -20,8 +20,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 const (
@@ -135,7 +135,7 @@ func (s *Sentry) tick() {
 
 // words say why the goroutine hangs.
 func (s *Sentry) words() string {
-	within := tell.Duration(s.granted.Round(time.Second))
+	within := format.Duration(s.granted.Round(time.Second))
 	if s.isAsked {
 		return "it hung: it didn't end within " + within + " of being asked to"
 	}

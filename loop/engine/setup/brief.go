@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/notes"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
@@ -70,7 +70,7 @@ func (c Config) roleOf(turn hats.Turn, emit string) string {
 		parts = append(parts, "You only read: change no file and make no commit. What you change is undone.")
 	}
 	if h.Timeout > 0 {
-		parts = append(parts, fmt.Sprintf("You have %s. What isn't done then is lost, but for what is in files.", tell.Duration(h.Timeout)))
+		parts = append(parts, fmt.Sprintf("You have %s. What isn't done then is lost, but for what is in files.", format.Duration(h.Timeout)))
 	}
 	if ring == nil {
 		return strings.Join(parts, "\n\n")
@@ -130,7 +130,7 @@ func (c Config) NotesFor(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return rules.Notes(stream.Sanitize(text), c.ownCommand(dir, "note -C "+tell.ShellWord(c.Folder)), c.Values.Notes), nil
+	return rules.Notes(stream.Sanitize(text), c.ownCommand(dir, "note -C "+format.ShellWord(c.Folder)), c.Values.Notes), nil
 }
 
 // Completion is what ends the loop after a run that was given a prompt.

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/plan"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -28,7 +28,7 @@ func (c Config) PlanGoal() string {
 	if c.Values.Plan == "" || err != nil {
 		return ""
 	}
-	goal := fmt.Sprintf("the %s of %s are done", tell.Counted(len(p.Tasks()), "task"), p.Name)
+	goal := fmt.Sprintf("the %s of %s are done", format.Counted(len(p.Tasks()), "task"), p.Name)
 	if one := p.Chosen(); len(one) == 1 {
 		goal = fmt.Sprintf("the task %q of %s is done", one[0].Text, p.Name)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
 	"github.com/ralph-lsp/ralph-lsp/loop/hats"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -64,7 +64,7 @@ func (s *Taker) UndoReading(r Reading, changed *changes.Summary) (warnings []str
 	}
 	if err != nil {
 		return append(warnings, fmt.Sprintf("%s, and %s that it changed could not be undone: %v", begin,
-			tell.Counted(changed.Files, "file"), err))
+			format.Counted(changed.Files, "file"), err))
 	}
 	if taken, err := s.Store.Snapshots.Start(s.Alive); err == nil { // else the undo would be the user's
 		s.Now, s.Last = taken.State, time.Now()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -32,7 +32,7 @@ func (s *Taker) Take() (taken changes.Taken, err error) {
 func (s *Taker) TellOfReviewer(name string) {
 	if taken, err := s.Take(); err == nil && taken.Files > 0 {
 		s.warn(fmt.Sprintf("the reviewer %s changed %s (+%d -%d), although it is to read only; that doesn't count as the loop's work",
-			name, tell.Counted(taken.Files, "file"), taken.Added, taken.Removed))
+			name, format.Counted(taken.Files, "file"), taken.Added, taken.Removed))
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *Taker) DiffSection() string {
 	}
 	text += fmt.Sprintf("The diff is cut: it has more than %d KiB. ", MaxDiff>>10)
 	if files, err := s.Store.Diff.Files(s.Going, changes.Range{To: changes.Latest}, nil); err == nil {
-		text += fmt.Sprintf("Look at the rest in the files; %s changed", tell.Counted(len(files), "file"))
+		text += fmt.Sprintf("Look at the rest in the files; %s changed", format.Counted(len(files), "file"))
 		for i, f := range files {
 			if i == 100 {
 				text += ", ..."

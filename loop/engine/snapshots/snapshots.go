@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
@@ -215,7 +215,7 @@ func (s *Taker) Before(iterations int, was Previous) (past []changes.Past) {
 		_ = s.Store.Snapshots.Begin(iterations + 1) // the next snapshot tells the error
 	}
 	s.tell(taken, err)
-	switch files := tell.Counted(before, "file"); { // nobody can tell what it changed from what the user did since
+	switch files := format.Counted(before, "file"); { // nobody can tell what it changed from what the user did since
 	case before == 0:
 	case was.Reader != "" && was.CutOff:
 		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and "+

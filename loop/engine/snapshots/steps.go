@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/workspace/changes"
 )
@@ -37,7 +37,7 @@ func (s *Taker) TellOfReaders(slots []setup.Slot, iteration int) {
 		if len(slots) > 1 {
 			verb = "are"
 		}
-		s.warn(fmt.Sprintf("%s changed while %s ran, which %s to read only", tell.Counted(n, "file"), who, verb))
+		s.warn(fmt.Sprintf("%s changed while %s ran, which %s to read only", format.Counted(n, "file"), who, verb))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tooluse"
@@ -188,7 +188,7 @@ func (p *Policy) isFirst(hat string) bool {
 
 // Text says what came of the last n runs, none of which made progress: "the last 3 iterations changed nothing".
 func (p *Policy) Text(n int) string {
-	last := "the last " + tell.Counted(n, "iteration")
+	last := "the last " + format.Counted(n, "iteration")
 	if n == 1 {
 		last = "the last iteration"
 	}
@@ -221,4 +221,4 @@ func (p *Policy) Message(n, limit int) string {
 	return strings.Join(said, "\n\n")
 }
 
-func inARow(limit int) string { return tell.Counted(limit, "such iteration") + " in a row" }
+func inARow(limit int) string { return format.Counted(limit, "such iteration") + " in a row" }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
@@ -171,7 +171,7 @@ func (p *Policy) Settle(h Host, run setup.Run, r *judge.Report) {
 	case p.IsDone():
 		p.Promise(h, r)
 	case r.Verdict.Matched:
-		open := tell.Counted(len(p.plan.Open()), "open task")
+		open := format.Counted(len(p.plan.Open()), "open task")
 		h.TooEarly(r.Verdict.Promise, fmt.Sprintf("the agent says that all is done, but %s has %s", p.plan.Name, open))
 		r.Verdict = promises.Verdict{}
 	}
@@ -179,7 +179,7 @@ func (p *Policy) Settle(h Host, run setup.Run, r *judge.Report) {
 
 // Promise has a run whose plan is done count as one that promised that.
 func (p *Policy) Promise(h Host, r *judge.Report) {
-	tasks := tell.Counted(len(p.plan.Tasks()), "task")
+	tasks := format.Counted(len(p.plan.Tasks()), "task")
 	r.Verdict = promises.Verdict{Matched: true, Promise: "all " + tasks + " of " + p.plan.Name}
 	if one := p.plan.Chosen(); len(one) == 1 {
 		r.Verdict.Promise = fmt.Sprintf("the task %q of %s", one[0].Text, p.plan.Name)
@@ -215,7 +215,7 @@ func (p *Policy) Watch(h Host) {
 		return
 	}
 	p.plan = p.write(h, now, p.plan.With(now))
-	out, names := tell.Counted(len(lost), "task")+" of "+now.Name, ""
+	out, names := format.Counted(len(lost), "task")+" of "+now.Name, ""
 	for _, it := range lost[:min(len(lost), maxLost)] {
 		names += "\n- " + loop.OneLine(it.Text)
 	}
@@ -242,7 +242,7 @@ func (p *Policy) askCommands(h Host) {
 		h.Withdraw(askCommands)
 		return
 	}
-	title := "may the loop run " + tell.Counted(len(fresh), "new check") + " of " + p.plan.Name + "?"
+	title := "may the loop run " + format.Counted(len(fresh), "new check") + " of " + p.plan.Name + "?"
 	p.ask(h, askCommands, title, "\n"+strings.Join(fresh, "\n"), func() {
 		p.book.Accepted = append(slices.Clip(p.book.Accepted), fresh...)
 	})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/format"
 )
 
 // Survey says how far the first snapshot is, to whoever asks while it is made. The zero value is one that hasn't begun.
@@ -16,8 +16,8 @@ func (l *Survey) Text() string {
 	if l.ofFiles.Load() == 0 {
 		return "which files there are"
 	}
-	return fmt.Sprintf("%d of %s, %s of %s", l.files.Load(), tell.Counted(int(l.ofFiles.Load()), "file"),
-		tell.Bytes(l.bytes.Load()), tell.Bytes(l.ofBytes.Load()))
+	return fmt.Sprintf("%d of %s, %s of %s", l.files.Load(), format.Counted(int(l.ofFiles.Load()), "file"),
+		format.Bytes(l.bytes.Load()), format.Bytes(l.ofBytes.Load()))
 }
 
 // Begin says how much there is to take.

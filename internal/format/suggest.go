@@ -1,5 +1,5 @@
-// Package tell has what is said to people in the same way in every room.
-package tell
+// Package format has what is said to people in the same way in every room.
+package format
 
 import (
 	"strings"
