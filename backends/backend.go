@@ -45,8 +45,8 @@ type Backend struct {
 	Replaceable []Replaceable
 	Prompt      PromptMode // PromptStdin unless it says otherwise
 	// ArgPrompt is how a prompt as an argument (PromptArg) is told from the
-	// options: EndOfOptions in front of it, the flag that takes it as
-	// FLAG=PROMPT, or "" where the agent knows neither.
+	// options: EndOfOptions in front of it, the flag that takes it, as --FLAG=PROMPT
+	// or as -F PROMPT, or "" where the agent knows neither.
 	ArgPrompt string
 	Output    decode.Format
 	PTY       bool  // its output is a pseudo-terminal, see openPTY: where it prints text
@@ -217,10 +217,13 @@ func (b Backend) argument(prompt string) []string {
 	if b.SlashCommands && strings.HasPrefix(prompt, "/") {
 		prompt = "\n" + prompt
 	}
-	if strings.HasPrefix(b.ArgPrompt, "--") && b.ArgPrompt != EndOfOptions {
+	switch {
+	case b.ArgPrompt == "" || b.ArgPrompt == EndOfOptions:
+		return b.positional(prompt)
+	case strings.HasPrefix(b.ArgPrompt, "--"):
 		return []string{b.ArgPrompt + "=" + literal(prompt)}
 	}
-	return b.positional(prompt)
+	return []string{b.ArgPrompt, literal(prompt)}
 }
 
 // positional is a prompt as an argument without a flag.

@@ -84,8 +84,9 @@ func TestAPromptIsNoOptionOfItsAgent(t *testing.T) {
 	want := map[string]string{ // how "-x" arrives
 		"pi": "\n-x", "claude": "-- \n-x", "codex": "-- \n-x", "kiro": "-- \n-x", "opencode": "-- \n-x",
 		"amp": "--execute=\n-x", "copilot": "--prompt=\n-x", "gemini": "--prompt=\n-x",
+		"short": "-p \n-x",
 	}
-	for _, b := range append(slices.Clone(builtin), Custom("x", nil, PromptArg, decode.FormatText)) {
+	for _, b := range append(slices.Clone(builtin), Custom("x", nil, PromptArg, decode.FormatText), Backend{Name: "short", ArgPrompt: "-p"}) {
 		b.Prompt = PromptArg
 		for _, prompt := range []string{"-x", "--settings={}", "@/etc/passwd", "/clear"} {
 			args, stdin, err := Spec{Backend: b, Prompt: prompt}.placePrompt()
@@ -100,7 +101,7 @@ func TestAPromptIsNoOptionOfItsAgent(t *testing.T) {
 			if prompt == "/clear" && !b.SlashCommands {
 				isProtected = text == prompt
 			}
-			if !isProtected {
+			if !isProtected || !strings.HasPrefix(args[0], b.ArgPrompt) {
 				t.Errorf("%s gets %q as %q", b.Name, prompt, args)
 			}
 			if form, told := want[b.Name]; told && prompt == "-x" && strings.Join(args, " ") != form {
