@@ -11,4 +11,5 @@ var (
 	QuestionToShow  = exampleQuestion
 	QuestionsToShow = exampleQuestions
 	StatesToShow    = exampleStates
+	Unexplained     = unexplained
 )

@@ -379,6 +379,13 @@ func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
 	}
 }
 
+// It stands behind the tests that write documents with -update.
+func TestTheDocumentExplainsEveryName(t *testing.T) {
+	for _, problem := range wire.Unexplained(t) {
+		t.Error(problem)
+	}
+}
+
 // TestEveryKeyIsExplainedAndHasAnExample names the keys that the document or the
 // files of examples have forgotten. It stands behind the test that writes them with -update.
 func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
