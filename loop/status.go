@@ -110,7 +110,12 @@ type Pause struct {
 type Condition struct {
 	Refuted int `json:"refuted,omitempty"` // promises in a row that weren't true
 	Pause
-	Pausing  bool `json:"pausing,omitempty"`  // it will pause when its iteration has ended
+	Pausing bool `json:"pausing,omitempty"` // it will pause when its iteration has ended
+	Driven
+}
+
+// Driven is what the process says that drives a loop, and what others read in its record.
+type Driven struct {
 	Detached bool `json:"detached,omitempty"` // it runs alone, even if a window shows it
 }
 

@@ -17,7 +17,7 @@ import (
 
 // What the owner of a loop says of it counts on top of its state file. One of a version that says nothing is shown all the same.
 func TestWhatAnOwnerSays(t *testing.T) {
-	said := asJSON(t, Status{Condition: Condition{Detached: true}, Work: Work{
+	said := asJSON(t, Status{Condition: Condition{Driven: Driven{Detached: true}}, Work: Work{
 		Questions: []ask.Question{{ID: "q1", Kind: ask.Permission, Title: "Bash git push"}}, Allowed: []string{"Bash(ls)"}, Tool: &ToolStatus{},
 	}})
 	for name, tt := range map[string]struct {
@@ -106,6 +106,9 @@ func TestOtherProcessesKnowWhatAStatusHas(t *testing.T) {
 			}
 			return true
 		})
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Driven]()) {
+		set[field.Name] = set["Driven"]
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Status]()) {
 		switch isOwn := slices.Contains(knownToItsOwn, field.Name); {

@@ -133,8 +133,7 @@ func clock(at time.Time) string {
 
 // conditionOf is the loop's condition. Its deadline is that of its questions, where one is denied then.
 func conditionOf(s loop.Status) loop.Condition {
-	p := s.Condition
-	p.Pause = sanitized(p.Pause)
+	p := sanitized(s.Condition)
 	for _, q := range s.Questions {
 		if at := q.Until; !at.IsZero() && (p.Deadline.IsZero() || at.Before(p.Deadline)) {
 			p.Deadline = at

@@ -261,7 +261,7 @@ func rareExamples(text func(string) wire.TextContent) []any {
 		wire.Owner{PID: 4242, Host: "box"},
 		answers.ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
 		wire.LoopStatus{Folder: "file:///w/app", State: "running", Condition: loop.Condition{Pausing: true}, SilentSince: wire.Noon},
-		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Condition: loop.Condition{Detached: true}}, false),
+		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Condition: loop.Condition{Driven: loop.Driven{Detached: true}}}, false),
 		wire.StatusOf(examplePlanned(), false),
 		wire.StatusParams{Text: "the bus is away", Loops: []wire.LoopStatus{{LoopID: "f4k2", Folder: "file:///h/.local/state/ralph-fleet/seen/f4k2", State: "running", Host: "box-1", Origin: "file:///w/app"}}},
 		wire.Chunk{SessionUpdate: wire.KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},

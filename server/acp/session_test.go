@@ -78,7 +78,7 @@ func withLoop() *looptest.Loops {
 	loops := looptest.New()
 	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	loops.Listed = []wire.LoopStatus{
-		{LoopID: "ralph-k", Title: "Build X", Summary: wire.Summary{Text: "3/50 · $1.42"}, Times: loop.Times{StartedAt: at}, Live: true, Condition: loop.Condition{Detached: true}},
+		{LoopID: "ralph-k", Title: "Build X", Summary: wire.Summary{Text: "3/50 · $1.42"}, Times: loop.Times{StartedAt: at}, Live: true, Condition: loop.Condition{Driven: loop.Driven{Detached: true}}},
 		{LoopID: "ralph-b", Title: "Old", Times: loop.Times{StartedAt: at.AddDate(0, 0, -1)}},
 	}
 	loops.Stories["ralph-k"], loops.Texts["ralph.loop.steer"] = []string{begun}, "the running agent is told"
