@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -71,22 +72,22 @@ func checkPlain(t *testing.T, message any) {
 	must.OK(t, err)
 	var v any
 	must.OK(t, json.Unmarshal(data, &v))
-	var walk func(v any)
-	walk = func(v any) {
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
 		switch v := v.(type) {
 		case string:
 			if stream.Sanitize(v) != v {
-				t.Errorf("%T says %q", message, v)
+				t.Errorf("%T%s says %q", message, path, v)
 			}
 		case map[string]any:
-			for _, value := range v {
-				walk(value)
+			for key, value := range v {
+				walk(path+"."+key, value)
 			}
 		case []any:
-			for _, value := range v {
-				walk(value)
+			for i, value := range v {
+				walk(fmt.Sprintf("%s[%d]", path, i), value)
 			}
 		}
 	}
-	walk(v)
+	walk("", v)
 }
