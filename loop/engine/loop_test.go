@@ -74,7 +74,7 @@ func TestCaps(t *testing.T) {
 				r := start(t, tt.limits, tt.run)
 				end := r.over(tt.why, tt.runs)
 				state, err := r.file.Load()
-				kept := tt.why == loop.StopFailures || tt.why == loop.StopStalled || tt.why == loop.StopPermissionDenied
+				kept := tt.why.Failed()
 				if strings.HasPrefix(name, "cost") && time.Duration(end.Duration) > 10*time.Second {
 					t.Errorf("it was ended after %v", end.Duration)
 				}
