@@ -234,7 +234,7 @@ func (n *nest) sweep(grace time.Duration) (found int, survivors []int) {
 	}
 	self := Find(os.Getpid())
 	found = len(self.Descendants())
-	if n.walled && grace > 0 { // the agent first: its outer processes take it along
+	if n.walled && grace > 0 { // not to the walls: with them all inside would end at once
 		for _, p := range self.Descendants() {
 			if p.PID != n.agent {
 				p.Signal(syscall.SIGTERM)

@@ -1,3 +1,6 @@
+// Tree is what macOS has in place of a reaper. It stands in a file of all systems, as its test brings a table of its own
+// and runs everywhere; Proc, KillLimit and Survivors are for Linux as well.
+
 package reaper
 
 import (
