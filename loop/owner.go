@@ -45,7 +45,7 @@ func (s *Status) show(owner loopstate.Owner) {
 		return
 	}
 	isAtWork := !owner.WorksAt.IsZero()
-	s.Driven, s.Allowed, s.Questions, s.Deadline = now.Driven, now.Allowed, now.Questions, now.Deadline
+	s.Driven, s.Allowed, s.Questions, s.Deadline, s.Notes = now.Driven, now.Allowed, now.Questions, now.Deadline, now.Notes
 	if s.State == StateRunning && slices.ContainsFunc(s.Questions, ask.Question.HoldsAgent) {
 		s.State = StateWaiting
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -35,11 +36,14 @@ func TestWhatAnOwnerSays(t *testing.T) {
 		"no run is at work, and has no tool": {true, loopstate.Standing{Status: asJSON(t, Status{Work: Work{Tool: &ToolStatus{}}})}, StateRunning, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			st := StatusOf(loopstate.State{Active: tt.active}, "", "", true)
+			st := StatusOf(loopstate.State{Active: tt.active, Values: settings.Values{Notes: "planted.md"}}, "", "", true)
 			st.show(loopstate.Owner{PID: 7, Standing: tt.owner})
 			isSaid := string(tt.owner.Status) == string(said)
 			if st.State != tt.want || len(st.Questions) != tt.asks || (st.Tool != nil) != tt.tool || st.Detached != isSaid || len(st.Allowed) == 1 != isSaid {
 				t.Errorf("it shows as %+v", st)
+			}
+			if isPlanted := st.Notes == "planted.md"; isPlanted != (tt.owner.Status == nil) {
+				t.Errorf("its notes are in %q", st.Notes)
 			}
 			if st.Owner == nil || st.Owner.PID != 7 {
 				t.Errorf("it is driven by %+v", st.Owner)

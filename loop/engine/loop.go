@@ -250,7 +250,7 @@ func (l *engine) init(s loopstate.State) {
 		Limits: s.Limits(), Promise: s.CompletionPromise(), Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Values.Plan,
 		Times: loop.Times{StartedAt: s.StartedAt}, Sandbox: loop.SandboxOf(s),
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
-		StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
+		StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing, Notes: l.cfg.Values.Notes,
 	}
 	if s.Checking { // the last one is to be verified
 		p.Status.Iteration = max(used.Iterations, 1)

@@ -198,3 +198,16 @@ func TestAnAgentThatWritesForEverAsksSomeTimes(t *testing.T) {
 		r.Kill()
 	})
 }
+
+// The notes that are shown are those that runs are told, whatever an agent writes into the file.
+func TestNotesInTheFileArentTheLoops(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *setup.Config) { c.Values.Notes, c.Limits.MaxIterations = "notes.md", 1 }, withTime(says("no"), time.Minute))
+		r.file.edit(func(s *loopstate.State) { s.Notes = "planted.md" })
+		synctest.Wait()
+		if got := r.Status().Notes; got != "notes.md" {
+			t.Errorf("it shows %q", got)
+		}
+		r.over(loop.StopMaxIterations, 1)
+	})
+}

@@ -27,7 +27,7 @@ func (p *State) ApplyStateFile(s loopstate.State, valid bool) (n News) {
 		n.Limits, n.Promise = s.Limits(), s.CompletionPromise()
 	}
 	n.Changed = n.Limits != st.Limits || n.Promise != st.Promise
-	st.Limits, st.Promise, st.Title, st.Standing, st.Notes = n.Limits, n.Promise, history.Title(s.Prompt), s.Standing, s.Notes
+	st.Limits, st.Promise, st.Title, st.Standing = n.Limits, n.Promise, history.Title(s.Prompt), s.Standing
 	retry := st.State == loop.StateWaiting && p.WaitNoted && !s.ResumeAt.After(time.Now())
 	n.Wake = n.Changed || retry || p.Wanted.Paused == s.Active
 	p.Wanted.RetryNow = p.Wanted.RetryNow || retry
