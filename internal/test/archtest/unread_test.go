@@ -11,14 +11,15 @@ import (
 	"testing"
 )
 
-// Both stand in tables, so flags, files, documents and the wire have them whether they do anything or not.
-func TestEverySettingIsReadAndEveryReasonForAnEndIsGiven(t *testing.T) {
-	const settings, reasons = "internal/settings/settings.go", "loop/reason.go"
+// They stand in tables and lists, so flags, files, documents and the wire have them whether they do anything or not.
+func TestEverySettingIsReadAndEveryReasonAndEventIsGiven(t *testing.T) {
+	const settings, reasons, events, makers = "internal/settings/settings.go", "loop/reason.go", "loop/event.go", "loop/engine/"
 	var wanted []string
 	used := map[string]bool{}
 	mayUse := regexp.MustCompile(`(said|Values)\.|Stop[A-Z]|type Values `)
 	err := goFiles(os.DirFS(root), func(name string, content []byte) error {
-		if strings.HasSuffix(name, "_test.go") || !mayUse.Match(content) {
+		isEngine := strings.HasPrefix(name, makers)
+		if strings.HasSuffix(name, "_test.go") || name != events && !isEngine && !mayUse.Match(content) {
 			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, content, 0)
@@ -37,6 +38,17 @@ func TestEverySettingIsReadAndEveryReasonForAnEndIsGiven(t *testing.T) {
 			case *ast.ValueSpec:
 				if kind, ok := n.Type.(*ast.Ident); ok && name == reasons && kind.Name == "StopReason" {
 					wanted = append(wanted, n.Names[0].Name)
+				}
+			case *ast.FuncDecl:
+				if name == events && n.Name.Name == "loopEvent" {
+					wanted = append(wanted, n.Recv.List[0].Type.(*ast.Ident).Name+" in "+makers)
+				}
+			case *ast.CompositeLit:
+				switch of := n.Type.(type) {
+				case *ast.SelectorExpr: // loop.Told{...}
+					used[of.Sel.Name+" in "+makers] = used[of.Sel.Name+" in "+makers] || isEngine
+				case *ast.Ident: // AnswerTo makes one
+					used[of.Name+" in "+makers] = used[of.Name+" in "+makers] || name == events
 				}
 			case *ast.AssignStmt:
 				for _, to := range n.Lhs {
@@ -63,7 +75,7 @@ func TestEverySettingIsReadAndEveryReasonForAnEndIsGiven(t *testing.T) {
 	}
 	for _, name := range wanted {
 		if !used[name] {
-			t.Errorf("nothing uses %s beyond the file that has it", name)
+			t.Errorf("nothing uses %s: who reads of it believes that it does something", name)
 		}
 	}
 }
