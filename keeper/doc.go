@@ -20,7 +20,7 @@
 // They talk in lines: lines of the journal pass through as they are in the file, all others are frames of
 // keeper/client, the only other package that knows them. After each block of lines the keeper says where
 // it ends in the journal. A window that doesn't take the lines, or whose keeper was killed, reads the rest
-// there. A connection that ends while the keeper lives is made again.
+// there.
 //
 // Other windows come in by the loop's socket (keeper/door). A connection that begins with a frame is a
 // window; anything else is a request, which is answered. Each process that drives a loop has a door. At

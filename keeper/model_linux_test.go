@@ -102,15 +102,6 @@ var moves = map[string]func(m *model){
 			m.begins()
 		}
 	},
-	"the connections are cut": func(m *model) {
-		m.cut()
-		for _, w := range m.windows {
-			proctest.Until(m, "it is let in again", func() bool {
-				_, err := w.Do(loop.Request{Do: caller.Update})
-				return err == nil
-			})
-		}
-	},
 	"pause": func(m *model) {
 		m.isPaused = true
 		if now := m.asks(loop.Request{Do: loop.DoPause}); !now.Pausing && now.State != loop.StatePaused {

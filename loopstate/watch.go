@@ -2,6 +2,8 @@ package loopstate
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -23,27 +25,21 @@ const (
 // are signalled too. A process that doesn't drive the loop also hears when another one does, and of changes of what that
 // says.
 func (f *File) Watch(ctx context.Context) (<-chan struct{}, error) {
-	if tellsAll(f.root) {
-		return f.watch(ctx, restPoll)
-	}
-	return f.watch(ctx, watchPoll)
+	return f.watch(ctx, restPoll)
 }
 
 func (f *File) watch(ctx context.Context, poll time.Duration) (<-chan struct{}, error) {
 	if _, err := f.realPath(Name); err != nil {
 		return nil, err
 	}
-	w := &watcher{file: f, signals: make(chan struct{}, 1)}
-	// Without events (there is a limit to them per user) the poll remains.
+	w := &watcher{file: f, signals: make(chan struct{}, 1), rest: poll}
 	if notify, err := fsnotify.NewWatcher(); err == nil {
 		w.notify = notify
 		w.events, w.errors = notify.Events, notify.Errors
-		w.follow()
-	} else {
-		poll = min(poll, watchPoll)
 	}
+	w.follow()
 	w.last = f.fingerprint()
-	go w.run(ctx, poll)
+	go w.run(ctx)
 	return w.signals, nil
 }
 
@@ -52,20 +48,30 @@ type watcher struct {
 	file    *File
 	signals chan struct{}
 	last    fileState
-	target  string // the file's real path; "" when it leads out of the folder
-	record  string // where another process says how the loop stands; "": none does, or this one
+	target  string        // the file's real path; "" when it leads out of the folder
+	record  string        // where another process says how the loop stands; "": none does, or this one
+	rest    time.Duration // between two looks where events tell all
+	isDeaf  bool          // events don't tell all: the file system doesn't, or the user's limit of watches is reached
 
 	notify *fsnotify.Watcher // nil: poll only
 	events chan fsnotify.Event
 	errors chan error
 }
 
-func (w *watcher) run(ctx context.Context, every time.Duration) {
+// every is the time between two looks.
+func (w *watcher) every() time.Duration {
+	if w.isDeaf {
+		return min(w.rest, watchPoll)
+	}
+	return w.rest
+}
+
+func (w *watcher) run(ctx context.Context) {
 	defer close(w.signals)
 	if w.notify != nil {
 		defer w.notify.Close()
 	}
-	poll := time.NewTicker(every)
+	poll := time.NewTimer(w.every())
 	defer poll.Stop()
 	var quiet <-chan time.Time // set while events are gathered
 	for {
@@ -87,6 +93,7 @@ func (w *watcher) run(ctx context.Context, every time.Duration) {
 			w.signal()
 		case <-poll.C:
 			w.follow()
+			poll.Reset(w.every())
 			if now := w.file.fingerprint(); now != w.last {
 				w.last = now
 				w.signal()
@@ -108,7 +115,7 @@ func (w *watcher) signal() {
 // Those that are watched already stay so; a folder that was remade is a new
 // one.
 func (w *watcher) follow() {
-	if w.notify == nil {
+	if w.isDeaf = w.notify == nil; w.isDeaf {
 		return
 	}
 	dirs := []string{w.file.root}
@@ -127,7 +134,11 @@ func (w *watcher) follow() {
 		dirs = append(dirs, w.record)
 	}
 	for _, dir := range dirs {
-		_ = w.notify.Add(dir) // a missing file appears in its parent, or in a poll
+		if err := w.notify.Add(dir); errors.Is(err, fs.ErrNotExist) {
+			continue // it appears in its parent, or in a look
+		} else if err != nil || !tellsAll(dir) {
+			w.isDeaf = true
+		}
 	}
 }
 

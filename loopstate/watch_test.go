@@ -50,12 +50,26 @@ func TestAWatcherHearsOfEachChange(t *testing.T) {
 
 func TestAWatcherWithoutEventsPolls(t *testing.T) {
 	f := open(t, t.TempDir())
-	w := &watcher{file: f, signals: make(chan struct{}, 1)}
+	w := &watcher{file: f, signals: make(chan struct{}, 1), rest: time.Millisecond}
 	ctx, cancel := context.WithCancel(t.Context())
-	go w.run(ctx, time.Millisecond)
+	go w.run(ctx)
 	walk(t, f, w.signals)
 	cancel()
 	for range w.signals {
+	}
+}
+
+// The user's limit of watches is reached: the file is looked at as often as without any.
+func TestAWatcherThatMayWatchNothingLooksMoreOften(t *testing.T) {
+	notify, err := fsnotify.NewWatcher()
+	must.OK(t, err)
+	w := &watcher{file: open(t, t.TempDir()), rest: time.Hour, notify: notify}
+	if w.follow(); tellsAll(w.file.root) && w.every() != time.Hour {
+		t.Errorf("it looks each %s though it hears all", w.every())
+	}
+	must.OK(t, notify.Close())
+	if w.follow(); w.every() != watchPoll {
+		t.Errorf("it looks each %s", w.every())
 	}
 }
 

@@ -46,7 +46,7 @@ type Connection struct {
 	Stands func(urgent bool)
 	Knows  func(ctx context.Context, paths []string) (verify.Diagnosis, error)
 
-	hello   Hello       // with which it is let in again
+	conn    io.ReadWriteCloser
 	process *os.Process // the keeper, once the loop has begun
 	log     *os.File    // the keeper's log, which has its crash
 	over    chan struct{}
@@ -57,8 +57,7 @@ type Connection struct {
 	told chan struct{} // holds one signal: something can be shown
 
 	mu      sync.Mutex
-	conn    io.ReadWriteCloser // another one behind a cut
-	taken   *sync.Cond         // something was taken of lines
+	taken   *sync.Cond // something was taken of lines
 	loopID  string
 	lines   journal.Backlog // that nobody has taken yet
 	behind  int64           // bytes that follow there
@@ -103,23 +102,16 @@ func ReadFrame(in *bufio.Reader) (f Frame, err error) {
 	return f, err
 }
 
-// listen takes what the keeper says, to its end. A keeper that lives though the connection has ended is asked again.
+// listen takes what the keeper says, until it has said all, or the connection ends.
 func (c *Connection) listen(in *bufio.Reader) {
 	defer close(c.over)
 	defer c.signal()
 	defer c.rest()
-	for cuts := 0; in != nil && !c.listens(in) && cuts < maxCuts; cuts++ {
-		in = c.again()
-	}
-}
-
-// listens takes what the keeper says on a connection, and tells whether that was all.
-func (c *Connection) listens(in *bufio.Reader) (isOver bool) {
 	var block []byte
 	for {
 		line, err := control.ReadLine(in, MaxFrame)
 		if err != nil {
-			return false
+			return
 		}
 		if bytes.HasPrefix(line, []byte(journal.LineHead)) {
 			block = append(append(block, line...), '\n')
@@ -136,7 +128,7 @@ func (c *Connection) listens(in *bufio.Reader) (isOver bool) {
 		}
 		c.hear(f)
 		if f.Kind == Over {
-			return true
+			return
 		}
 	}
 }
@@ -350,7 +342,7 @@ func (c *Connection) Over() <-chan struct{} { return c.over }
 func (c *Connection) Detached() <-chan struct{} { return c.left }
 
 // End returns how the loop ended, once the connection is over. The error says that the keeper was killed, and that
-// the processes which the loop had started have been ended.
+// the processes which the loop had started have been ended, or that it is only the connection that has ended.
 func (c *Connection) End() (loop.End, error) {
 	c.mu.Lock()
 	end, now := c.end, c.status
@@ -362,7 +354,7 @@ func (c *Connection) End() (loop.End, error) {
 		!last.Status.EndedAt.Before(now.StartedAt) && !loop.IsLeftIn(now.Folder, c.loopID) {
 		return last, nil // it had no time to say it
 	}
-	if _, keeper, lives := c.lives(now.Folder); lives {
+	if keeper, lives := c.outlives(now.Folder); lives {
 		return loop.End{Reason: loop.StopInterrupted, Iterations: now.Iteration, Status: now},
 			fmt.Errorf("the connection with process %s, which drives the loop, has ended; ralph-lsp attach shows it again", keeper)
 	}
@@ -417,10 +409,7 @@ func (c *Connection) Answer(id string, a ask.Answer) error {
 func (c *Connection) send(f Frame) error {
 	c.sending.Lock()
 	defer c.sending.Unlock()
-	c.mu.Lock()
-	conn := c.conn
-	c.mu.Unlock()
-	return write(conn, f)
+	return write(c.conn, f)
 }
 
 // Force ends the keeper itself, which doesn't end its loop. Programs that it has started end with it.
@@ -435,7 +424,6 @@ func (c *Connection) Close() {
 	c.mu.Lock()
 	c.closed = true
 	c.taken.Signal()
-	conn := c.conn
 	c.mu.Unlock()
-	conn.Close()
+	c.conn.Close()
 }

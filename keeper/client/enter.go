@@ -53,18 +53,14 @@ func (c *Connection) greet(hello Frame) error {
 		}
 		return err
 	}
-	c.loopID, c.hello = f.LoopID, *hello.Hello
+	c.loopID, c.status, c.at, c.owns = f.LoopID, *f.Status, time.Now(), f.Owns
 	c.lines.Add(nil, cmp.Or(f.Cursor, hello.Hello.Cursor), false)
-	c.welcomed(f)
 	if c.process, err = os.FindProcess(f.PID); err != nil { // it is gone already
 		c.process = nil
 	}
 	go c.listen(in)
 	return nil
 }
-
-// welcomed takes a welcome.
-func (c *Connection) welcomed(f Frame) { c.status, c.at, c.owns = *f.Status, time.Now(), f.Owns }
 
 // enter says hello on a connection, and returns how the keeper welcomes this window.
 func enter(conn io.ReadWriter, hello Frame) (in *bufio.Reader, f Frame, err error) {
@@ -84,59 +80,21 @@ func enter(conn io.ReadWriter, hello Frame) (in *bufio.Reader, f Frame, err erro
 	return in, f, err
 }
 
+// A process that is killed lets go of the loop's lock a moment after its connections have ended.
 const (
-	maxCuts       = 3               // so many times a connection is made again that ended while the keeper lived
-	againPatience = 5 * time.Second // how long a keeper may take to let a window in again
+	deathTime = time.Second
+	deathLook = 20 * time.Millisecond
 )
 
-// errCut answers what the keeper was asked on a connection that has ended.
-var errCut = errors.New("the connection with the process of the loop was cut before it answered: see whether it was done")
-
-// again connects with the keeper anew, which tells what comes behind all that it has told. It is nil where the keeper is gone,
-// or lets nobody in.
-func (c *Connection) again() *bufio.Reader {
-	c.mu.Lock()
-	hello, folder, isDone := c.hello, c.status.Folder, c.end != nil || c.closed
-	hello.Cursor = c.lines.End()
-	c.mu.Unlock()
-	if isDone {
-		return nil
+// outlives names the process of the loop if that lives on after its connection has ended.
+func (c *Connection) outlives(folder string) (words string, lives bool) {
+	for until := time.Now().Add(deathTime); ; time.Sleep(deathLook) {
+		owner, owned, err := loop.OwnerIn(folder)
+		lives = owned && err == nil && owner.LoopID == c.loopID && c.process != nil && owner.PID == c.process.Pid
+		if !lives || time.Now().After(until) {
+			return owner.Words(), lives
+		}
 	}
-	socket, _, lives := c.lives(folder)
-	if !lives {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), againPatience)
-	defer cancel()
-	conn, err := control.Dial(ctx, socket)
-	if err != nil {
-		return nil
-	}
-	late := context.AfterFunc(ctx, func() { conn.Close() })
-	in, f, err := enter(conn, Frame{Kind: Connect, Hello: &hello})
-	if err != nil || !late() {
-		conn.Close()
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.conn.Close()
-	if c.conn = conn; c.closed {
-		conn.Close()
-	}
-	c.welcomed(f)
-	for n, waits := range c.replies {
-		waits <- loop.ReplyOf(0, errCut)
-		delete(c.replies, n)
-	}
-	return in
-}
-
-// lives says whether the keeper is still there, as the folder of its loop tells: its socket, and words that name it.
-func (c *Connection) lives(folder string) (socket, words string, lives bool) {
-	owner, owned, err := loop.OwnerIn(folder)
-	lives = owned && err == nil && owner.LoopID == c.loopID && c.process != nil && owner.PID == c.process.Pid
-	return owner.Control, owner.Words(), lives
 }
 
 // write writes a frame.

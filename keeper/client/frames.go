@@ -76,7 +76,7 @@ type Hello struct {
 	Owns   bool   `json:"owns,omitempty"`   // the loop ends with it, unless it is kept; one that was detached ends with it again
 	// Editor: the window also owns loops that another editor has begun, such as itself before a reload.
 	Editor bool `json:"editor,omitempty"`
-	// Returns is how long a loop that it owns goes on without an owner, in which it may be back; 0: it ends at once.
+	// Returns is how long a loop that it owns goes on without an owner, in which it may be back. The longest of all owners counts.
 	Returns   time.Duration `json:"returns,omitempty"`
 	Diagnoses bool          `json:"diagnoses,omitempty"` // it can be asked what its language servers know
 	Answers   bool          `json:"answers,omitempty"`   // agents' questions are answered there

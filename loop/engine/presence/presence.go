@@ -112,7 +112,8 @@ const slack = time.Second / 2
 // worksAt is when the work would have begun that a loop has behind it, had it gone on without a break: while an agent works,
 // that stays the same, and nothing is written. The caller holds mu.
 func (p *Presence) worksAt(now loop.Status) time.Time {
-	began, before := time.Now().Add(-now.Elapsed), p.owner.WorksAt
+	// By the wall clock, as readers of the record count on from it: the other one stands still while the machine sleeps.
+	began, before := time.Now().Round(0).Add(-now.Elapsed), p.owner.WorksAt
 	isAsking := false // nobody tells its time meanwhile
 	for _, q := range now.Questions {
 		isAsking = isAsking || q.HoldsAgent()

@@ -34,8 +34,8 @@ type Config struct {
 	// PromiseFrom is where the promise comes from, a config.Source; only shown.
 	PromiseFrom string
 	// Values is what is said of the loop in one value each.
-	Values    settings.Values
-	planned   []string // the commands of its plan, once Check has looked at that
+	Values    settings.Values `json:"Said"` // as a keeper knows it whose program was replaced since its window began
+	planned   []string        // the commands of its plan, once Check has looked at that
 	Checkouts Checkouts
 	Asking    Asking
 	Limits    loop.Limits
@@ -48,7 +48,7 @@ type Config struct {
 	// bring what isn't there yet.
 	SetUp bool
 	// OfferSandbox has the user told, when the loop begins, that there could be walls.
-	OfferSandbox bool
+	OfferSandbox bool `json:"OfferWalls"`
 	// Continue goes on with the loop that the state file describes, or, where there is none, with the one that the
 	// registry says ended last in the folder. Prompt, promise, limits and, unless it is given, the model come from
 	// there, then Change. Programs don't: anybody can write such a file.

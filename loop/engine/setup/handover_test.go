@@ -63,3 +63,12 @@ func arrives(t *testing.T, c Config) {
 		t.Error(diff)
 	}
 }
+
+// A keeper whose program was replaced since its window began reads what that has written: keys stay though fields are renamed.
+func TestAKeeperOfAnotherVersionReadsAConfiguration(t *testing.T) {
+	c, err := Decode([]byte(`{"Said":{"plan":"PLAN.md","notes":"notes.md"},"OfferWalls":true}`))
+	must.OK(t, err)
+	if c.Values.Plan != "PLAN.md" || c.Values.Notes != "notes.md" || !c.OfferSandbox {
+		t.Errorf("it reads %+v, %t", c.Values, c.OfferSandbox)
+	}
+}
