@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/must"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
@@ -275,6 +277,31 @@ func TestLimitsAsTheyAreTyped(t *testing.T) {
 	}
 	said(first, wire.CommandResume, "+2", "3 iterations · $6.00 · 1h of running · 3 runs of unknown cost")
 	first.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "max_iterations" && l.Iteration == 3 })
+}
+
+// What a user adds to a limit adds to what the loop has, whatever its agent has written into the state file.
+func TestTheStateFileIsNoBaseOfALimit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 50", Choices: wire.Choices{Backend: agentThat(t, "never")}}))
+	c.status(dir, inState("running"))
+	file := filepath.Join(dir, filepath.FromSlash(loopstate.Name))
+	before := readFile(t, file)
+	looser := strings.Replace(before, "max_iterations: 50", "max_iterations: 100000", 1)
+	for _, tt := range []struct{ file, command, text, want string }{
+		{looser, wire.CommandUpdate, "+10", "60 iterations"},
+		{looser, wire.CommandResume, "+10", "70 iterations"},
+		{"---\nmax_iterations: [", wire.CommandUpdate, "80", "the front matter is not closed"}, // nothing can be written there
+		{"---\nmax_iterations: [", wire.CommandUpdate, "+10", "the front matter is not closed"},
+		{looser, wire.CommandUpdate, "+10", "80 iterations"},
+	} {
+		must.Write(t, file, tt.file)
+		m := c.Command(tt.command, wire.ChangeParams{Text: tt.text})
+		if got := fmt.Sprint(string(m.Result), m.Error); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s, want %q", tt.text, got, tt.want)
+		}
+	}
 }
 
 func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {

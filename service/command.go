@@ -168,10 +168,12 @@ func (c Commands) change(ctx context.Context, p wire.LoopParams, given limits.Gi
 	var now loop.Status // of none, nothing is known
 	if strings.TrimSpace(text) != "" {
 		if h, _, err := c.Find.Driven(ctx, p); err == nil {
-			now = h.Status()
-			if _, isOwn := h.(OwnLoop); isOwn { // this window may not have heard yet of a change by another one, to which "+1" adds
-				now = loop.Other{Folder: now.Folder}.Status()
+			// "+1" adds to what the loop has now, whoever changed that, and not to what its agent may write into a file. The
+			// answer to a request comes behind how the loop stands; what is wrong with it is wrong with the command, too.
+			if _, isOwn := h.(OwnLoop); isOwn {
+				_ = h.Update(loop.Patch{})
 			}
+			now = h.Status()
 		}
 	}
 	return ChangeOf(now, given, text)
