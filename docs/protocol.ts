@@ -271,7 +271,7 @@ export interface Question extends Notice {
   placeholder?: string
   rule?: string // what "loop" allows: "Bash(git commit:*)"; absent: that can't be answered
   at?: Time
-  until?: Time // then the answer is no, if nobody has given one; zero: it waits
+  until?: Time // then the answer is no, if nobody has given one; absent: it waits
 }
 
 // A piece of what the agent was told.
@@ -536,7 +536,7 @@ export interface LoopStatus {
   unpriced?: number // so many runs of unknown cost in a row, while the loop pauses for that
   overBudget?: string // why it pauses for the user's budget, or for an account without credits
   unchecked?: string // why the promise couldn't be verified, while the loop pauses for that
-  deadline?: Time // when it ends, or a question is denied, if nobody looks by then; zero: it waits
+  deadline?: Time // when it ends, or a question is denied, if nobody looks by then; absent: it waits
   pausing?: boolean // it will pause when its iteration has ended
   detached?: boolean // it runs alone, even if a window shows it
   can?: Can[]
@@ -704,7 +704,7 @@ export interface CommandLine {
 export interface Commands {
   // Starts a loop
   "ralph.loop.start": { argument: StartParams; result: StartResult | DryRunResult | SlashResult }
-  // Cancels a loop, and answers when all its processes are gone
+  // Cancels a loop, see CancelWhen
   "ralph.loop.cancel": { argument: CancelParams; result: LoopResult }
   // Lets the running iteration finish and starts no other
   "ralph.loop.pause": { argument: LoopParams; result: LoopResult }
@@ -828,7 +828,7 @@ export interface SlashResult {
 
 // The argument of ralph.loop.cancel.
 export interface CancelParams extends LoopParams {
-  when?: string // "now", unless it says "afterIteration", "interrupt" or "left"
+  when?: CancelWhen // "now" if absent
 }
 
 // Where a command left its loop.
@@ -1300,6 +1300,13 @@ export interface ChangedPlace {
   line: number // in the file as it is now, from 1
   text: string // "+2 -1 func main() {", or what became of the file
 }
+
+// When a loop is cancelled.
+export type CancelWhen =
+  | "now" // it answers when all processes of the loop are gone
+  | "afterIteration" // the running one is the last; it answers at once
+  | "left" // only if nobody drives it, else nothing happens
+  | "interrupt" // as its editor's end does: the loop can go on; it answers at once
 
 // The data.reason of an error -32803.
 export type RefusalReason =

@@ -103,7 +103,7 @@ type Pause struct {
 	Unpriced   int       `json:"unpriced,omitempty"`   // so many runs of unknown cost in a row, while the loop pauses for that
 	OverBudget string    `json:"overBudget,omitempty"` // why it pauses for the user's budget, or for an account without credits
 	Unchecked  string    `json:"unchecked,omitempty"`  // why the promise couldn't be verified, while the loop pauses for that
-	Deadline   time.Time `json:"deadline,omitzero"`    // when it ends, or a question is denied, if nobody looks by then; zero: it waits
+	Deadline   time.Time `json:"deadline,omitzero"`    // when it ends, or a question is denied, if nobody looks by then; absent: it waits
 }
 
 // Condition is what is special about how a loop stands.

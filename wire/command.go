@@ -15,7 +15,7 @@ const Version = 2
 // server's ids globally.
 const (
 	CommandStart   = "ralph.loop.start"   // (StartParams, StartResult | DryRunResult | SlashResult) starts a loop
-	CommandCancel  = "ralph.loop.cancel"  // (CancelParams, LoopResult) cancels a loop, and answers when all its processes are gone
+	CommandCancel  = "ralph.loop.cancel"  // (CancelParams, LoopResult) cancels a loop, see CancelWhen
 	CommandPause   = "ralph.loop.pause"   // (LoopParams, LoopResult) lets the running iteration finish and starts no other
 	CommandNext    = "ralph.loop.next"    // (LoopParams, LoopResult) ends the running iteration and begins the next one
 	CommandDetach  = "ralph.loop.detach"  // (LoopParams, LoopResult) lets the loop go on without a window
@@ -106,16 +106,16 @@ func (p LoopParams) Target() LoopParams { return p }
 
 // When a loop is cancelled.
 const (
-	WhenNow            = "now"
-	WhenAfterIteration = "afterIteration"
-	WhenLeft           = "left"      // only if nobody drives it, else nothing happens
-	WhenInterrupt      = "interrupt" // as its editor's end does: it can go on
+	WhenNow            = "now"            // it answers when all processes of the loop are gone
+	WhenAfterIteration = "afterIteration" // the running one is the last; it answers at once
+	WhenLeft           = "left"           // only if nobody drives it, else nothing happens
+	WhenInterrupt      = "interrupt"      // as its editor's end does: the loop can go on; it answers at once
 )
 
 // CancelParams is the argument of ralph.loop.cancel.
 type CancelParams struct {
 	LoopParams
-	When string `json:"when,omitempty"` // WhenNow, unless it says WhenAfterIteration, WhenInterrupt or WhenLeft
+	When string `json:"when,omitempty"` // a CancelWhen: "now" if absent
 }
 
 // ResumeParams is the argument of ralph.loop.resume. Backend and Trust are for

@@ -112,7 +112,7 @@ func sentence(c *ast.CommentGroup, name string) string {
 var (
 	goName    = regexp.MustCompile(`\b(?:[a-z]+\.)?[A-Z][A-Za-z]+\b`)
 	onlyNames = regexp.MustCompile(`^[A-Z]\w+( or [A-Z]\w+)*$`)
-	ofUnion   = regexp.MustCompile(`^(?:each )?an? (Can|State|WaitReason)((?:, or "\w+")?)((?:: .*)?)$`)
+	ofUnion   = regexp.MustCompile(`^(?:each )?an? (CancelWhen|Can|State|WaitReason)((?:, or "\w+")?)((?:: .*)?)$`)
 	onlyTexts = regexp.MustCompile(`^"[^"]+"( or "[^"]+")*$`)
 )
 
@@ -406,6 +406,7 @@ func TestTheTypesForClients(t *testing.T) {
 	r.name("wire.StatusParams")
 	r.used()
 	r.commands(t)
+	r.union("CancelWhen", "When a loop is cancelled.", "wire.When")
 	r.union("RefusalReason", "The data.reason of an error -32803.", "wire.Reason")
 	for _, name := range []string{"answers.Tool", "wire.MissingAgent", "wire.Owner", "answers.ConfigProblem", "wire.PermissionResult",
 		"wire.DiagnosticsParams", "wire.DiagnosticsResult", "wire.SetUpdatesParams"} {

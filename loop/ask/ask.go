@@ -46,7 +46,7 @@ type Question struct {
 	Placeholder string    `json:"placeholder,omitempty"`
 	Rule        string    `json:"rule,omitempty"` // what ForLoop allows: "Bash(git commit:*)"; "": that can't be answered
 	At          time.Time `json:"at,omitzero"`
-	Until       time.Time `json:"until,omitzero"` // then the answer is no, if nobody has given one; zero: it waits
+	Until       time.Time `json:"until,omitzero"` // then the answer is no, if nobody has given one; absent: it waits
 }
 
 // Answer is what the user says to a Question.
