@@ -31,7 +31,7 @@ func Sanitize(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// IsHidden says whether Plain would take a character out, wherever it stands.
+// IsHidden says whether Sanitize would take a character out, wherever it stands.
 // The context decides about joiners and variation selectors, so they are not hidden.
 func IsHidden(r rune) bool {
 	look := lookOf(r)
