@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// finder finds loops for the service as the editor's parameters name them: it is a service.Finder.
+// finder finds loops for the service as the editor's parameters name them.
 type finder struct {
 	*session.Session
 	workspace *folders.Workspace
@@ -35,20 +35,29 @@ func (f finder) Driven(ctx context.Context, p wire.LoopParams) (h loop.Handle, s
 	return loop.Other{Folder: path, LoopID: p.LoopID}, seen, err
 }
 
-// Which implements service.Finder.
+// Which is the loop that parameters name.
 func (f finder) Which(ctx context.Context, p wire.LoopParams) (service.Which, error) {
 	if id := f.remote.Find(p); id != "" {
 		return service.Which{Remote: id}, nil
 	}
 	f.workspace.AwaitLooks(ctx)
-	if err := f.AwaitSaved(ctx); err != nil {
-		return service.Which{}, err
-	}
 	if p.LoopID != "" && p.Folder == "" {
 		return service.Which{LoopID: p.LoopID, Folders: f.workspace.List()}, nil
 	}
 	folder, err := f.workspace.FolderPath(p.Folder)
 	return service.Which{LoopID: p.LoopID, Folders: []string{folder}}, err
+}
+
+// commanded finds loops for commands.
+type commanded struct{ finder }
+
+// Which implements service.Finder. What a loop changed is known once the loop knows what was saved.
+func (f commanded) Which(ctx context.Context, p wire.LoopParams) (service.Which, error) {
+	w, err := f.finder.Which(ctx, p)
+	if err == nil && w.Remote == "" {
+		err = f.AwaitSaved(ctx)
+	}
+	return w, err
 }
 
 // Trees implements service.Finder.

@@ -43,7 +43,7 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	m := &manager{Session: e, version: o.Version, workspace: w, permissions: a, agents: &agents{}}
 	m.remote = remote.New(e, o.Remote, w, a)
 	find := finder{e, w, m.remote}
-	loops := service.Commands{Service: &service.Service{Files: e.Files, Remote: o.Remote}, Find: find}
+	loops := service.Commands{Service: &service.Service{Files: e.Files, Remote: o.Remote}, Find: commanded{find}}
 	m.launcher = &launcher{e, loops, w, q, a, o.Returns}
 	m.starter = &starter{Session: e, version: o.Version, workspace: w, launcher: m.launcher, agents: m.agents, questions: q}
 	m.controls = &controls{e, loops, w, m.remote, m.starter, a}

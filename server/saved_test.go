@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,6 +91,25 @@ func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
 	c.Must(c.Command(wire.CommandUndo, map[string]any{"folder": wire.FileURI(dir), "since": 1})) // at once, as a key does it
 	if a, b := readFile(t, filepath.Join(dir, "a.go")), readFile(t, filepath.Join(dir, "b.go")); a != "before" || b != "the user's" {
 		t.Errorf("%q and %q", a, b)
+	}
+}
+
+// Who looks at what a loop changed waits until it knows what was saved, and who reads its log doesn't.
+func TestReadingALogWaitsForNoSave(t *testing.T) {
+	t.Parallel()
+	dir, _ := cutOff(t, "a.go")
+	m, _ := askedManager(t, dir)
+	told := make(chan struct{})
+	t.Cleanup(func() { close(told) })
+	m.Saved(func() { <-told })
+	hurried, cancel := context.WithCancel(t.Context())
+	cancel()
+	of := wire.LoopParams{Folder: wire.FileURI(dir)}
+	if _, err := m.reader.log(hurried, of, ""); errors.Is(err, context.Canceled) {
+		t.Errorf("a log: %v", err)
+	}
+	if _, err := m.launcher.loops.Work(hurried, of); !errors.Is(err, context.Canceled) {
+		t.Errorf("what it changed: %v", err)
 	}
 }
 

@@ -23,7 +23,7 @@ type Finder interface {
 	// Driven is the loop for who commands it, and how it stood where a process drives it that this one is no window of.
 	// loop.ErrNotRunning says that there is none.
 	Driven(ctx context.Context, p wire.LoopParams) (h loop.Handle, seen loop.Status, err error)
-	// Which is the loop for who looks at what is kept of it.
+	// Which is the loop for who looks at what it changed.
 	Which(ctx context.Context, p wire.LoopParams) (Which, error)
 	// Trees are the folders in which the worktree of a loop is looked for.
 	Trees(ctx context.Context, p wire.LoopParams) ([]string, error)
