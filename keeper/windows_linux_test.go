@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
@@ -62,7 +63,13 @@ func starts(t *testing.T, cfg setup.Config, hello client.Hello) *follower {
 		t.Fatal(err)
 	}
 	mark := caller.EnvLoopID + "=" + c.LoopID()
-	t.Cleanup(func() { proctest.Kill(t, mark) })
+	owner, _, _ := loop.OwnerIn(cfg.Folder)
+	keeper := reaper.Find(owner.PID)
+	t.Cleanup(func() {
+		c.Close()
+		proctest.Kill(t, mark)
+		proctest.Until(t, "the keeper is gone, which writes into the test's folders", func() bool { return !keeper.Alive() })
+	})
 	return follow(c)
 }
 
@@ -224,9 +231,7 @@ func TestTheStateFolderIsRemoved(t *testing.T) {
 	cfg := talking(t)
 	own := starts(t, cfg, client.Hello{Owns: true})
 	own.awaits(t, "-3\"")
-	if err := os.RemoveAll(state); err != nil {
-		t.Fatal(err)
-	}
+	proctest.Until(t, "the state folder is gone, in which files come meanwhile", func() bool { return os.RemoveAll(state) == nil })
 	b := lay(t, cfg.Folder)
 	var w *follower
 	proctest.Until(t, "another window is let in", func() bool {
