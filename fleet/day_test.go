@@ -182,6 +182,7 @@ func TestADayOfThreeTeams(t *testing.T) {
 			machines.Go(func() { f.machine(ctx, fmt.Sprint("machine-", i)) })
 		}
 		const loops, reserve = 8, 0.5 // of each team, and dollars
+		pauses := rand.New(rand.NewPCG(seed, 1)) // the machines use the other one meanwhile
 		for i := range loops {
 			for name := range teams {
 				r := queued()
@@ -189,7 +190,7 @@ func TestADayOfThreeTeams(t *testing.T) {
 				must(0, f.bus.Create(ctx, r))
 				must(0, f.bus.Enqueue(ctx, r))
 			}
-			time.Sleep(time.Duration(f.chance.IntN(120)) * time.Minute)
+			time.Sleep(time.Duration(pauses.IntN(120)) * time.Minute)
 		}
 		ended := func() (n int) {
 			for _, r := range f.bus.all(t) {
