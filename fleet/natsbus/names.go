@@ -64,7 +64,7 @@ func unindex(ctx context.Context, b *Bus, r fleet.Record) error {
 }
 
 // indexOthers indexes the loops that clients of older versions have put on the bus. It reads those that changed since
-// somebody did so: the first time that is each.
+// somebody did so: the first time that is each. What is known of none may be a ledger that was made anew: then it indexes all.
 func indexOthers(ctx context.Context, b *Bus) error {
 	kept, err := b.js.Stream(ctx, "KV_"+loopBucket)
 	if err != nil {
@@ -85,7 +85,7 @@ func indexOthers(ctx context.Context, b *Bus) error {
 		err := b.loops.all(ctx, jetstream.ResumeFromRevision(at+1), func(entry jetstream.KeyValueEntry) {
 			at, isMore = entry.Revision(), true
 			var r fleet.Record
-			if entry.Operation() == jetstream.KeyValuePut && fleet.Decode(entry.Value(), &r) == nil && !r.Indexed {
+			if entry.Operation() == jetstream.KeyValuePut && fleet.Decode(entry.Value(), &r) == nil && (before == 0 || !r.Indexed) {
 				others[entry.Key()] = r.Name
 			}
 		})
