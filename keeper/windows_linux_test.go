@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
@@ -64,11 +63,13 @@ func starts(t *testing.T, cfg setup.Config, hello client.Hello) *follower {
 	}
 	mark := caller.EnvLoopID + "=" + c.LoopID()
 	owner, _, _ := loop.OwnerIn(cfg.Folder)
-	keeper := reaper.Find(owner.PID)
 	t.Cleanup(func() {
 		c.Close()
 		proctest.Kill(t, mark)
-		proctest.Until(t, "the keeper is gone, which writes into the test's folders", func() bool { return !keeper.Alive() })
+		proctest.Until(t, "the keeper is gone, which writes into the test's folders", func() bool {
+			command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", owner.PID))
+			return len(command) == 0 // a zombie has none
+		})
 	})
 	return follow(c)
 }
