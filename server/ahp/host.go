@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -28,7 +29,8 @@ const (
 	// window is where VS Code's pages come from. Its servers send no origin at all.
 	windowOrigin = "vscode-file://vscode-app"
 	maxClients   = 64
-	// What a connection may take before it is a client's.
+	// What connections may take before they are clients'.
+	maxKnocking  = 64
 	maxHead      = 16 << 10
 	shakeTimeout = 10 * time.Second
 )
@@ -79,7 +81,21 @@ func (h *Host) Serve(listener net.Listener, until io.Reader) {
 			h.learn(h.Loops.Agents(h.ctx, folder))
 		}()
 	}
-	web := &http.Server{Handler: http.HandlerFunc(h.serveClient), ReadHeaderTimeout: shakeTimeout, MaxHeaderBytes: maxHead}
+	var knocking atomic.Int64
+	web := &http.Server{
+		Handler: http.HandlerFunc(h.serveClient), ReadTimeout: shakeTimeout, MaxHeaderBytes: maxHead,
+		ConnState: func(conn net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				if knocking.Add(1) > maxKnocking {
+					_ = conn.Close()
+				}
+			case http.StateHijacked, http.StateClosed:
+				knocking.Add(-1)
+			}
+		},
+	}
+	web.SetKeepAlivesEnabled(false)
 	go func() { _ = web.Serve(listener) }()
 	_, _ = io.Copy(io.Discard, until)
 	_ = web.Close()
