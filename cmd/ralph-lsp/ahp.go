@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -49,7 +50,8 @@ func newAHP() *cobra.Command {
 			fmt.Fprintln(cmd.OutOrStdout(), string(where))
 			loops := &service.Window{Starter: starter(), Returns: stdio.Returns()}
 			defer loops.Close()
-			host := ahp.Host{Version: programVersion(), Token: token, Folders: folders, Loops: loops}
+			log := slog.NewLogLogger(slog.NewTextHandler(cmd.ErrOrStderr(), nil), slog.LevelError)
+			host := ahp.Host{Version: programVersion(), Token: token, Folders: folders, Loops: loops, Log: log}
 			host.Serve(listener, cmd.InOrStdin())
 			return nil
 		},

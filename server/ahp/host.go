@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"io"
+	"log"
 	"maps"
 	"net"
 	"net/http"
@@ -54,6 +55,8 @@ type Host struct {
 	// Folders are those whose loops are listed.
 	Folders []string
 	Loops   Loops
+	// Log takes what net/http says of connections; nil: the standard one.
+	Log *log.Logger
 	// Patience is how long a cancelled turn may have been cancelled for a message; 0: 100 ms.
 	Patience time.Duration
 
@@ -83,7 +86,7 @@ func (h *Host) Serve(listener net.Listener, until io.Reader) {
 	}
 	var knocking atomic.Int64
 	web := &http.Server{
-		Handler: http.HandlerFunc(h.serveClient), ReadTimeout: shakeTimeout, MaxHeaderBytes: maxHead,
+		Handler: http.HandlerFunc(h.admit), ReadTimeout: shakeTimeout, MaxHeaderBytes: maxHead, ErrorLog: h.Log,
 		ConnState: func(conn net.Conn, state http.ConnState) {
 			switch state {
 			case http.StateNew:
@@ -130,15 +133,19 @@ func (h *Host) allow(r *http.Request) int {
 	return 0
 }
 
-func (h *Host) serveClient(w http.ResponseWriter, r *http.Request) {
+// admit makes a client of who may be one.
+func (h *Host) admit(w http.ResponseWriter, r *http.Request) {
 	if status := h.allow(r); status != 0 {
 		w.WriteHeader(status)
 		return
 	}
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // of its origin allow has decided
-	if err != nil {
-		return
+	if err == nil {
+		go h.serveClient(ws) // net/http would hide a panic
 	}
+}
+
+func (h *Host) serveClient(ws *websocket.Conn) {
 	defer ws.CloseNow()
 	ws.SetReadLimit(rpc.MaxMessage)
 	c := &client{Host: h, conn: ws, channels: map[string]bool{}, unsent: make(chan []byte, maxUnsent), gone: make(chan struct{})}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -69,4 +70,21 @@ func TestOnlySoManyKnock(t *testing.T) {
 		}
 		return err == nil
 	})
+}
+
+// A mistake of ours ends the host, as it ends each of our programs.
+func TestAMistakeEndsTheHost(t *testing.T) {
+	const role = "RALPH_TEST_ROLE"
+	if os.Getenv(role) != "" {
+		methods["authenticate"] = nil
+		w := begin(t, looptest.New())
+		w.window("one").rpc.Notify("authenticate", nil)
+		receive(t, w.ended)
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=1m")
+	cmd.Env = append(os.Environ(), role+"=host")
+	if said, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(said), "panic: runtime error") {
+		t.Errorf("it goes on (%v):\n%s", err, said)
+	}
 }
