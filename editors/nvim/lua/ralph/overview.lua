@@ -23,6 +23,9 @@ local at = {}
 local unfolded = {}
 ---@type ralph.Loop[] the user's loops in folders that the sidecar isn't told of, as it was asked last
 local elsewhere = {}
+local look_interval = 3000 -- milliseconds between two looks at them
+---@type uv.uv_timer_t?
+local timer
 
 --- What a loop is known by, also when it goes on under another id.
 ---@param loop ralph.Loop
@@ -255,18 +258,34 @@ local function refresh()
   restore(places)
 end
 
---- Lets the sidecar look at the current folder at once: it may have heard of it a
---- moment ago. What it finds there comes as a status.
-local function look()
-  local folder = config.folder()
-  local argument = { folder = vim.uri_from_fname(folder), elsewhere = true }
+--- Asks for the loops in other folders, of which no status comes.
+---@param folder string one that the sidecar knows
+---@param argument table
+---@param fail fun(message: string)
+local function ask(folder, argument, fail)
+  argument.elsewhere = true
   client.execute(folder, wire.commands.status, argument, function(err, result)
     if err then
-      return notify.error(err.message)
+      return fail(err.message)
     end
     elsewhere = result.elsewhere or {}
     refresh()
   end)
+end
+
+--- Lets the sidecar look at the current folder at once: it may have heard of it a
+--- moment ago. What it finds there comes as a status. Other folders are looked at
+--- again while the overview is shown.
+local function look()
+  local folder = config.folder()
+  ask(folder, { folder = vim.uri_from_fname(folder) }, notify.error)
+  local function again()
+    if client.is_ready() and vim.fn.win_findbuf(buf)[1] then
+      ask(folder, {}, function() end)
+    end
+  end
+  timer = timer or assert(vim.uv.new_timer())
+  timer:start(look_interval, look_interval, vim.schedule_wrap(again))
 end
 
 local function toggle()
