@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -58,6 +59,34 @@ func TestARefusedStartLeavesTheInterruptedLoop(t *testing.T) {
 		if _, err := loop.FolderStatus(dir); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
+	}
+}
+
+// A loop of another process ends though its state file can't be read, which this server has no window of for that.
+func TestALoopWhoseFileIsUnreadableCanBeEnded(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]func(c *dialled, dir, agent string){
+		"cancel": func(c *dialled, dir, _ string) {
+			got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, wire.LoopParams{Folder: wire.FileURI(dir)}))
+			if got.State != "ended" || got.LoopID == "" {
+				t.Errorf("cancel: %+v", got)
+			}
+		},
+		"replace": func(c *dialled, dir, agent string) {
+			c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "two", Replace: true, Choices: wire.Choices{Backend: agent}}))
+			c.status(dir, inState("running"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, agent := t.TempDir(), agentThat(t, "never")
+			first := dial(t, optedIn, dir)
+			started := result[wire.StartResult](first, first.Command(wire.CommandStart, wire.StartParams{Prompt: "one", Choices: wire.Choices{Backend: agent}}))
+			first.status(dir, inState("running"))
+			must.Write(t, filepath.Join(dir, filepath.FromSlash(loopstate.Name)), "---\nmax_iterations: [")
+			ask(dial(t, optedIn, dir), dir, agent)
+			first.status(dir, func(l wire.LoopStatus) bool { return l.LoopID != started.LoopID || l.State == "ended" })
+		})
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // Finder finds the loops that a client's parameters name.
 type Finder interface {
 	// Driven is the loop for who commands it, and how it stood where a process drives it that this one is no window of.
-	// loop.ErrNotRunning says that there is none.
+	// loop.ErrNotRunning says that there is none. With another error and an owner, the loop can be ended all the same.
 	Driven(ctx context.Context, p wire.LoopParams) (h loop.Handle, seen loop.Status, err error)
 	// Which is the loop for who looks at what it changed.
 	Which(ctx context.Context, p wire.LoopParams) (Which, error)
@@ -86,7 +86,7 @@ func (c Commands) Cancel(ctx context.Context, p wire.CancelParams) (result wire.
 
 func (c Commands) cancel(ctx context.Context, p wire.LoopParams) (result wire.LoopResult, err error) {
 	h, seen, err := c.Find.Driven(ctx, p)
-	if err != nil {
+	if err != nil && seen.Owner == nil {
 		return result, err
 	}
 	switch l := h.(type) {
@@ -107,7 +107,9 @@ func (c Commands) cancel(ctx context.Context, p wire.LoopParams) (result wire.Lo
 	}
 	other := h.(loop.Other)
 	result, err = c.Service.Cancel(ctx, other.Folder, other.LoopID)
-	result.LoopID = seen.LoopID
+	if result.LoopID = seen.LoopID; result.LoopID == "" && seen.Owner != nil {
+		result.LoopID = seen.Owner.LoopID
+	}
 	return result, err
 }
 
