@@ -132,14 +132,21 @@ func CancelledText(folder string) string {
 
 // discard removes a loop that nobody drives. One that somebody goes on with by now stays.
 func (c Commands) discard(ctx context.Context, p wire.LoopParams) (result wire.LoopResult, err error) {
-	h, seen, err := c.Find.Driven(ctx, p)
-	if own, ok := h.(OwnLoop); ok && err == nil {
-		seen = own.Status()
+	h, _, err := c.Find.Driven(ctx, p)
+	if err != nil {
+		return result, err
 	}
-	if err == nil {
-		err = loop.DiscardFolder(seen.Folder, p.LoopID)
+	var folder string
+	switch l := h.(type) {
+	case RemoteLoop:
+		return result, wire.Unable(l.Status().LoopID, wire.EndsAtOnce)
+	case OwnLoop:
+		folder = l.Status().Folder
+	case loop.Other:
+		folder = l.Folder
 	}
-	return wire.LoopResult{State: wire.StateIdle, Text: "the loop in " + wire.OneLine(filepath.Base(seen.Folder)) + " is discarded"}, err
+	result = wire.LoopResult{State: wire.StateIdle, Text: "the loop in " + wire.OneLine(filepath.Base(folder)) + " is discarded"}
+	return result, loop.DiscardFolder(folder, p.LoopID)
 }
 
 // Resume lets a loop go on that some process drives. Its error is loop.ErrNotRunning where none does.

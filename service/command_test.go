@@ -62,7 +62,11 @@ func TestALoopIsCancelledAsItIsSaid(t *testing.T) {
 			t.Errorf("%q: %q, %v, want %q", tt.when, got, err, tt.want)
 		}
 	}
-	_, err := Commands{&Service{}, finds{}}.Cancel(t.Context(), wire.CancelParams{When: "soon"})
+	_, err := Commands{&Service{}, finds{Handle: &far{driven: over}}}.Cancel(t.Context(), wire.CancelParams{When: wire.WhenLeft})
+	if f := FailureOf(err); f == nil || f.Reason != wire.ReasonElsewhere {
+		t.Errorf("what is left of one of another machine: %v", err)
+	}
+	_, err = Commands{&Service{}, finds{}}.Cancel(t.Context(), wire.CancelParams{When: "soon"})
 	if f, ok := errors.AsType[*wire.Failure](err); !ok || f.Key != "when" {
 		t.Errorf("soon: %v", err)
 	}
