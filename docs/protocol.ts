@@ -896,7 +896,7 @@ export interface ListParams {
 // Lists loops.
 export interface StatusResult {
   loops: LoopStatus[]
-  elsewhere?: LoopStatus[] // those that somebody drives; a command that names its folder makes one the editor's
+  elsewhere?: LoopStatus[] // those that somebody drives; add its folder to follow one
   text?: string // a text where there is none
 }
 

@@ -173,7 +173,7 @@ type ListParams struct {
 // StatusResult lists loops.
 type StatusResult struct {
 	Loops     []LoopStatus `json:"loops"`
-	Elsewhere []LoopStatus `json:"elsewhere,omitempty"` // those that somebody drives; a command that names its folder makes one the editor's
+	Elsewhere []LoopStatus `json:"elsewhere,omitempty"` // those that somebody drives; add its folder to follow one
 	Text      string       `json:"text,omitempty"`      // a text where there is none
 }
 
