@@ -181,7 +181,7 @@ func TestADayOfThreeTeams(t *testing.T) {
 		for i := range 6 {
 			machines.Go(func() { f.machine(ctx, fmt.Sprint("machine-", i)) })
 		}
-		const loops, reserve = 8, 0.5 // of each team, and dollars
+		const loops, reserve = 8, 0.5            // of each team, and dollars
 		pauses := rand.New(rand.NewPCG(seed, 1)) // the machines use the other one meanwhile
 		for i := range loops {
 			for name := range teams {
