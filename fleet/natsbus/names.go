@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -19,6 +20,12 @@ const (
 	nameKey  = "name-" // and the name, a dot and the id
 	namesKey = "names"
 )
+
+// indexed is the value of namesKey.
+type indexed struct {
+	Bucket   time.Time `json:"bucket"` // when it was made: another one begins with revision 1 again
+	Revision uint64    `json:"revision"`
+}
 
 func keyOfName(name, id string) string {
 	return nameKey + base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + id
@@ -66,17 +73,19 @@ func unindex(ctx context.Context, b *Bus, r fleet.Record) error {
 // indexOthers indexes the loops that clients of older versions have put on the bus. It reads those that changed since
 // somebody did so: the first time that is each. What is known of none may be a ledger that was made anew: then it indexes all.
 func indexOthers(ctx context.Context, b *Bus) error {
-	kept, err := b.js.Stream(ctx, "KV_"+loopBucket)
+	var done indexed
+	if entry, err := b.sums.Get(ctx, namesKey); err == nil {
+		fleet.Decode(entry.Value(), &done) // what is none is of no bucket
+	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return err
+	}
+	kept, err := b.js.Stream(ctx, "KV_"+loopBucket) // after the key, which could else be ahead of it
 	if err != nil {
 		return err
 	}
-	at, last := uint64(0), kept.CachedInfo().State.LastSeq
-	if entry, err := b.sums.Get(ctx, namesKey); err == nil {
-		if fleet.Decode(entry.Value(), &at) != nil || at > last { // it is of a bucket that was lost
-			at = 0
-		}
-	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
-		return err
+	made, at, last := kept.CachedInfo().Created, done.Revision, kept.CachedInfo().State.LastSeq
+	if at > last || !made.Equal(done.Bucket) {
+		at = 0
 	}
 	before, others := at, map[string]string{} // names by ids
 	// A list ends early when loops change meanwhile.
@@ -101,5 +110,5 @@ func indexOthers(ctx context.Context, b *Bus) error {
 	if at == before {
 		return nil
 	}
-	return b.sums.put(ctx, namesKey, at)
+	return b.sums.put(ctx, namesKey, indexed{made, at})
 }

@@ -57,7 +57,7 @@ func TestLoopsAreFoundByTheirNames(t *testing.T) {
 // A bucket that was lost and made anew counts its revisions from 1 again, and the index may be what was lost.
 func TestNamesOfABucketThatWasMadeAnew(t *testing.T) {
 	ctx := t.Context()
-	for lost, want := range map[string][]string{loopBucket: {"f4"}, sumBucket: {"f1", "f2", "f3", "f4"}} {
+	for lost, want := range map[string][]string{loopBucket: {"f4", "f5", "f6", "f7"}, sumBucket: {"f1", "f2", "f3", "f4", "f5", "f6", "f7"}} {
 		t.Run(lost, func(t *testing.T) {
 			b := serve(t)("user")
 			for _, id := range []string{"f1", "f2", "f3"} {
@@ -74,8 +74,10 @@ func TestNamesOfABucketThatWasMadeAnew(t *testing.T) {
 			if err := b.open(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if err := b.loops.create(ctx, "f4", fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: "f4", Name: "fix"}}); err != nil {
-				t.Fatal(err)
+			for _, id := range []string{"f4", "f5", "f6", "f7"} { // more than there were
+				if err := b.loops.create(ctx, id, fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: id, Name: "fix"}}); err != nil {
+					t.Fatal(err)
+				}
 			}
 			all, err := Named(ctx, b, "fix")
 			if ids := idsOf(all); err != nil || !slices.Equal(ids, want) {
