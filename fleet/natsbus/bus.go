@@ -82,10 +82,17 @@ func (b *Bus) Put(ctx context.Context, r fleet.Record, revision uint64) error {
 
 // Remove implements fleet.Bus.
 func (b *Bus) Remove(ctx context.Context, r fleet.Record, revision uint64) error {
+	name, err := b.sums.Get(ctx, keyOfName(r.Name, r.ID))
+	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return err
+	}
 	if err := conflict(b.loops.Purge(ctx, r.ID, jetstream.LastRevision(revision))); err != nil {
 		return err
 	}
-	problem := errors.Join(b.Forget(ctx, r.ID), unindex(ctx, b, r))
+	problem := b.Forget(ctx, r.ID)
+	if name != nil {
+		problem = errors.Join(problem, unindex(ctx, b, name))
+	}
 	for n := 1; n <= r.Attempt; n++ {
 		for _, name := range []string{r.StateFile(n), r.CheckpointFile(n), r.TranscriptFile(n)} {
 			problem = errors.Join(problem, b.RemoveFile(ctx, name, time.Time{}))

@@ -32,7 +32,12 @@ func keyOfName(name, id string) string {
 }
 
 // Named returns the loops of a name.
-func Named(ctx context.Context, b *Bus, name string) (all []fleet.Record, err error) {
+func Named(ctx context.Context, b *Bus, name string) ([]fleet.Record, error) {
+	return named(ctx, b, name, time.Minute)
+}
+
+// named takes keys of no loop away that are older than that: a younger one's loop may be just coming.
+func named(ctx context.Context, b *Bus, name string, old time.Duration) (all []fleet.Record, err error) {
 	if err := indexOthers(ctx, b); err != nil {
 		return nil, err
 	}
@@ -47,26 +52,30 @@ func Named(ctx context.Context, b *Bus, name string) (all []fleet.Record, err er
 	}
 	for _, subject := range slices.Sorted(maps.Keys(kept.State.Subjects)) {
 		id := subject[len(prefix):]
-		if r, _, err := b.Get(ctx, id); err == nil && r.Name == name {
+		switch r, _, err := b.Get(ctx, id); {
+		case err == nil && r.Name == name:
 			all = append(all, r)
-		} else if err != nil && !errors.Is(err, fleet.ErrNotFound) {
+		case errors.Is(err, fleet.ErrNotFound):
+			entry, err := b.sums.Get(ctx, keyOfName(name, id))
+			if err == nil && kept.TimeStamp.Sub(entry.Created()) > old {
+				unindex(ctx, b, entry) // else at another time
+			}
+		case err != nil:
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// index makes a loop one that is found by its name.
+// index makes a loop one that is found by its name. It writes the key again where it is there: who removes a loop of the
+// same id takes away only the one before.
 func index(ctx context.Context, b *Bus, name, id string) error {
-	if err := b.sums.create(ctx, keyOfName(name, id), true); !errors.Is(err, fleet.ErrExists) {
-		return err
-	}
-	return nil
+	return b.sums.put(ctx, keyOfName(name, id), true)
 }
 
-// unindex is the reverse. It leaves no mark.
-func unindex(ctx context.Context, b *Bus, r fleet.Record) error {
-	_, err := b.purge(ctx, "KV_"+sumBucket, "$KV."+sumBucket+"."+keyOfName(r.Name, r.ID), 0)
+// unindex is the reverse, of a key as it was. It leaves no mark.
+func unindex(ctx context.Context, b *Bus, name jetstream.KeyValueEntry) error {
+	_, err := b.purge(ctx, "KV_"+sumBucket, "$KV."+sumBucket+"."+name.Key(), name.Revision())
 	return err
 }
 

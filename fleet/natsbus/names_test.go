@@ -110,3 +110,35 @@ func TestANameIsThereAgainBehindItsLastLoop(t *testing.T) {
 		}
 	}
 }
+
+// A loop is submitted again while the one before it is being removed, and a key has no loop.
+func TestKeysOfNamesGoWithTheirLoops(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
+	defer cancel()
+	b := serve(t)("user")
+	r := fleet.Record{Phase: fleet.Ended, Task: fleet.Task{ID: "f1", Name: "fix"}}
+	if err := b.Create(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Named(ctx, b, "fix"); err != nil { // which indexes what is there, once
+		t.Fatal(err)
+	}
+	before, err := b.sums.Get(ctx, keyOfName("fix", "f1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.loops.Purge(ctx, "f1"), b.Create(ctx, r), unindex(ctx, b, before), index(ctx, b, "fix", "f2")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		old    time.Duration
+		isLeft bool
+	}{{time.Minute, true}, {0, false}} {
+		if all, err := named(ctx, b, "fix", c.old); err != nil || !slices.Equal(idsOf(all), []string{"f1"}) {
+			t.Errorf("%v, %v", all, err)
+		}
+		if _, err := b.sums.Get(ctx, keyOfName("fix", "f2")); errors.Is(err, jetstream.ErrKeyNotFound) == c.isLeft {
+			t.Errorf("the key of no loop, taken away behind %s: %v", c.old, err)
+		}
+	}
+}
