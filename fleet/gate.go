@@ -94,15 +94,26 @@ func ClaimOf(r Record) ledger.Claim {
 	return ledger.Claim{ID: r.ID, Attempt: r.Attempt, Key: r.Key, Queue: r.Queue, Reserve: r.Reserve}
 }
 
+// turn is a lock for who waits for the bus while holding it. A mutex would do, but who waits for one isn't idle to
+// testing/synctest. The zero value is free.
+type turn struct {
+	once sync.Once
+	held chan struct{}
+}
+
+func (t *turn) take() (release func()) {
+	t.once.Do(func() { t.held = make(chan struct{}, 1) })
+	t.held <- struct{}{}
+	return func() { <-t.held }
+}
+
 // reserve and settle are those of the ledger for one slot at a time: those of a worker needn't compete with each other.
 func (w *Worker) reserve(ctx context.Context, r Record) (ledger.Admission, error) {
-	w.ledger.Lock()
-	defer w.ledger.Unlock()
+	defer w.ledger.take()()
 	return ledger.Reserve(ctx, w.Bus, ClaimOf(r), w.now)
 }
 
 func (w *Worker) settle(ctx context.Context, r Record, usd float64) error {
-	w.ledger.Lock()
-	defer w.ledger.Unlock()
+	defer w.ledger.take()()
 	return ledger.Settle(ctx, w.Bus, ClaimOf(r), usd, w.now())
 }

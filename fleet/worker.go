@@ -49,7 +49,7 @@ type Worker struct {
 	since     time.Time     // it is there
 	ahead     atomic.Int64  // of the bus's clock, in nanoseconds
 	checkouts *checkouts
-	ledger    sync.Mutex // held by the slot that changes the bus's ledger
+	ledger    turn // of the slot that changes the bus's ledger
 	queues    queues
 	lanes     lanes
 	iteration func(context.Context, *attempt) (o Outcome, limited bool, err error) // nil: iterate; tests have others
