@@ -20,6 +20,8 @@ func TestKeysAreTheSameOnEachTerminal(t *testing.T) {
 	for sent, want := range map[string]string{
 		"\x08": "backspace", "\x7f": "backspace", "\n": "enter", "\x1bOM": "enter", "\x1b[13u": "enter", " ": "space", "\x1b[27;2;32~": "space",
 		"\x1b[1;5A": "up", "\x1bOA": "up", "\x1b[6;2~": "pgdown", "\x1b[7~": "home", "\x1b[Z": "shift+tab", "\x1b[27;2;71~": "G", "\x1b[99;5u": "ctrl+c",
+		"\x1b[127;2u": "backspace", "\x1b[13;2u": "enter", "\x1b[27;2u": "esc", "\x1b[9;2u": "shift+tab",
+		"\x1b[91;5u": "esc", "\x1b[109;5u": "enter", "\x1b[105;5u": "tab",
 	} {
 		_, event := new(uv.EventDecoder).Decode([]byte(sent))
 		if got := keyOf(tea.KeyPressMsg(event.(uv.KeyPressEvent))); got.name != want {

@@ -18,7 +18,10 @@ import (
 type key struct{ name, text string }
 
 // aliases are keys as some terminals send them.
-var aliases = map[string]string{"ctrl+h": "backspace", "ctrl+j": "enter", "shift+space": "space"}
+var aliases = map[string]string{
+	"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+j": "enter", "ctrl+m": "enter", "ctrl+[": "esc",
+	"shift+backspace": "backspace", "shift+enter": "enter", "shift+esc": "esc", "shift+space": "space",
+}
 
 func keyOf(k tea.KeyPressMsg) key {
 	if k.Code > unicode.MaxRune { // an arrow, say: with Shift it is the same
