@@ -29,9 +29,8 @@ func (j job) foreground() bool {
 	return err != nil || group == unix.Getpgrp()
 }
 
-// watch calls hide before Ctrl-Z stops this process, and show when it goes on,
-// until stop is called.
-func (j job) watch(hide, show func()) (stop func()) {
+// watch calls stops when Ctrl-Z is to stop this process, until unwatch is called.
+func (j job) watch(stops func()) (unwatch func()) {
 	if j.tty == nil || signal.Ignored(unix.SIGTSTP) {
 		return func() {}
 	}
@@ -41,7 +40,7 @@ func (j job) watch(hide, show func()) (stop func()) {
 		for {
 			select {
 			case <-asked:
-				suspend(hide, show)
+				stops()
 			case <-done:
 				signal.Stop(asked)
 				return

@@ -12,7 +12,7 @@ type job struct{ tty *os.File }
 
 func (job) foreground() bool { return true }
 
-func (job) watch(hide, show func()) (stop func()) { return func() {} }
+func (job) watch(func()) (unwatch func()) { return func() {} }
 
 func goesOn() (told <-chan os.Signal, stop func()) { return nil, func() {} }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -140,8 +142,59 @@ func EndByForce(d *Display, folder string) {
 	os.Exit(ExitCancelled)
 }
 
-// OnSuspend calls hide before this program is stopped by its shell, and show when it goes on.
-// now stops it.
-func OnSuspend(tty *os.File, hide, show func()) (now, unwatch func()) {
-	return func() { suspend(hide, show) }, job{tty}.watch(hide, show)
+// Suspension hides a screen before this program is stopped by its shell, and shows it when the terminal is its own again.
+type Suspension struct {
+	job        job
+	hide, show func()
+	unwatch    func()
+	isAsked    atomic.Bool // from a stop until the screen is shown again
+
+	mu                 sync.Mutex
+	isHidden, hasEnded bool
+}
+
+// OnSuspend hides and shows a screen whenever this program is stopped.
+func OnSuspend(tty *os.File, hide, show func()) *Suspension {
+	s := &Suspension{job: job{tty}, hide: hide, show: show}
+	s.unwatch = s.job.watch(s.Now)
+	return s
+}
+
+// Now stops this program. It does nothing while that is so: a screen is hidden once, and shown once.
+func (s *Suspension) Now() {
+	if s.isAsked.CompareAndSwap(false, true) {
+		suspend(s.leave, s.comeBack)
+	}
+}
+
+func (s *Suspension) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.hasEnded {
+		s.hide()
+		s.isHidden = true
+	}
+}
+
+// comeBack waits for the terminal first. A shell tells nobody when it brings a job to the front that runs behind it.
+func (s *Suspension) comeBack() {
+	for !s.job.foreground() {
+		time.Sleep(lookAgain)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isHidden && !s.hasEnded {
+		s.show()
+		s.isHidden = false
+	}
+	s.isAsked.Store(false)
+}
+
+// End leaves the screen as it is from now on. isHidden says that the terminal is the shell's: whoever changes it is stopped.
+func (s *Suspension) End() (isHidden bool) {
+	s.unwatch()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hasEnded = true
+	return s.isHidden
 }

@@ -66,12 +66,13 @@ func (s *prettyLook) Live(status func() loop.Status) {
 	if !s.cfg.terminal {
 		return
 	}
-	s.unwatch = s.cfg.job.watch(func() {
+	hide := func() {
 		if s.cfg.Here != "" && !s.cfg.Statuses { // else the loop stops as well
 			s.screen.print("the loop goes on without this terminal; ralph-lsp pause pauses it")
 		}
 		s.screen.suspend()
-	}, s.screen.resume)
+	}
+	s.unwatch = s.cfg.job.watch(func() { suspend(hide, s.screen.resume) })
 	s.ticking.Go(func() {
 		defer s.screen.close() // also when drawing panics: the cursor must come back
 		ticker := time.NewTicker(redrawEvery)

@@ -103,15 +103,24 @@ func run(in, out *os.File, execute func([]string, io.Writer) int) error {
 	}, palette, 0, 0)
 	caught, stop := terminal.CatchSignals()
 	defer stop()
+	away := terminal.OnSuspend(out, func() { _ = screen.ReleaseTerminal() }, func() { _ = screen.RestoreTerminal() })
+	p.suspend = away.Now
+	ended := make(chan error, 1)
 	go func() {
-		<-caught
-		screen.Quit()
+		_, err := screen.Run()
+		ended <- err
 	}()
-	var unwatch func()
-	p.suspend, unwatch = terminal.OnSuspend(out, func() { _ = screen.ReleaseTerminal() }, func() { _ = screen.RestoreTerminal() })
-	defer unwatch()
-	_, err := screen.Run()
-	return err
+	select {
+	case <-caught:
+		if away.End() {
+			return nil
+		}
+		go screen.Quit()
+		return <-ended
+	case err := <-ended:
+		away.End()
+		return err
+	}
 }
 
 // storyOf is what is kept of a loop's story.
