@@ -90,7 +90,7 @@ export async function startServer({ vscode, work, log, settings = {}, machine = 
   // A group of its own, so that all it started can be ended together.
   const child = spawn(vscode.node, args, { env: fullEnv, cwd: work.root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const url = await listening(child, out);
-  return { url, userData, stop: () => stop(child).finally(() => endKeepers(work.root)) };
+  return { url, userData, stop: () => stop(child).finally(() => keepersGone(work.root)) };
 }
 
 function listening(child, out) {
@@ -125,14 +125,31 @@ async function stop(child) {
 
 /** Ends the loops of the windows whose files are below a folder, as a shutdown of the machine does: each has a process of its own. */
 export function endKeepers(root) {
-  for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+  for (const pid of keepers(root)) {
     try {
-      const of = (file) => fs.readFileSync(`/proc/${pid}/${file}`, 'utf8');
-      if (of('cmdline').startsWith('ralph-lsp-keeper\0') && of('environ').includes(root)) process.kill(Number(pid), 'SIGTERM');
+      process.kill(pid, 'SIGTERM');
     } catch {
       // it has ended
     }
   }
+}
+
+/** The ids of the processes of loops that were started below a folder. */
+function keepers(root) {
+  return fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
+    try {
+      const of = (file) => fs.readFileSync(`/proc/${pid}/${file}`, 'utf8');
+      return of('cmdline').startsWith('ralph-lsp-keeper\0') && of('environ').includes(root);
+    } catch {
+      return false; // it has ended
+    }
+  });
+}
+
+/** Ends them, and waits until they are gone: a loop's end is written into its folder. */
+async function keepersGone(root) {
+  endKeepers(root);
+  for (let looks = 0; looks < 600 && keepers(root).length > 0; looks++) await new Promise((resolve) => { setTimeout(resolve, 50); });
 }
 
 /** Starts a browser whose pages reach nothing but this machine: by context.route() playwright would turn its cache off. */
