@@ -38,7 +38,7 @@ func (f *File) watch(ctx context.Context, poll time.Duration) (<-chan struct{}, 
 		w.events, w.errors = notify.Events, notify.Errors
 	}
 	w.follow()
-	w.last = f.fingerprint()
+	w.last = w.look()
 	go w.run(ctx)
 	return w.signals, nil
 }
@@ -47,7 +47,7 @@ func (f *File) watch(ctx context.Context, poll time.Duration) (<-chan struct{}, 
 type watcher struct {
 	file    *File
 	signals chan struct{}
-	last    fileState
+	last    [2]fileState  // of the last look
 	target  string        // the file's real path; "" when it leads out of the folder
 	record  string        // where another process says how the loop stands; "": none does, or this one
 	rest    time.Duration // between two looks where events tell all
@@ -89,12 +89,12 @@ func (w *watcher) run(ctx context.Context) {
 		case <-quiet:
 			quiet = nil
 			w.follow()
-			w.last = w.file.fingerprint()
+			w.last = w.look()
 			w.signal()
 		case <-poll.C:
 			w.follow()
 			poll.Reset(w.every())
-			if now := w.file.fingerprint(); now != w.last {
+			if now := w.look(); now != w.last {
 				w.last = now
 				w.signal()
 			}
@@ -115,9 +115,6 @@ func (w *watcher) signal() {
 // Those that are watched already stay so; a folder that was remade is a new
 // one.
 func (w *watcher) follow() {
-	if w.isDeaf = w.notify == nil; w.isDeaf {
-		return
-	}
 	dirs := []string{w.file.root}
 	if dir, err := w.file.dirPath(); err == nil {
 		dirs = append(dirs, dir)
@@ -132,6 +129,9 @@ func (w *watcher) follow() {
 	}
 	if w.record != "" { // fsnotify takes "" for the working directory
 		dirs = append(dirs, w.record)
+	}
+	if w.isDeaf = w.notify == nil; w.isDeaf {
+		return
 	}
 	for _, dir := range dirs {
 		if err := w.notify.Add(dir); errors.Is(err, fs.ErrNotExist) {
@@ -151,14 +151,13 @@ func (w *watcher) concerns(path string) bool {
 	return base == filepath.Base(lockName) && !w.file.record.drives.Load()
 }
 
-func (f *File) fingerprint() fileState {
-	path, err := f.realPath(Name)
-	if err != nil {
-		return fileState{}
+// look returns what shows that the file has changed, or what another process says of its loop: that may have been replaced
+// where nothing was heard, and nothing more may come of a loop that only waits.
+func (w *watcher) look() (now [2]fileState) {
+	for i, path := range []string{w.target, w.record} {
+		if info, err := os.Stat(path); path != "" && err == nil {
+			now[i] = stateOf(info)
+		}
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileState{}
-	}
-	return stateOf(info)
+	return now
 }

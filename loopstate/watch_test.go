@@ -109,6 +109,27 @@ func TestAWatcherHearsWhatAnotherProcessSays(t *testing.T) {
 	}
 }
 
+// An event is missed, as one may be when a file is replaced: the next look sees what the other process says all the same.
+func TestAWatcherWithoutEventsHearsWhatAnotherProcessSays(t *testing.T) {
+	f := open(t, t.TempDir())
+	write(t, f, "---\n---\none")
+	o := Owner{LoopID: "a", StartedAt: date("2026-01-02T17:35:07Z")}
+	l := lock(t, open(t, f.folder), o)
+	w := &watcher{file: f, signals: make(chan struct{}, 1), rest: time.Millisecond}
+	w.follow()
+	w.last = w.look()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go w.run(ctx)
+	o.Deaf = "so"
+	must.OK(t, l.SetOwner(o))
+	select {
+	case <-w.signals:
+	case <-time.After(proctest.Patience):
+		t.Error("it hears nothing")
+	}
+}
+
 // Who watches an idle folder watches nothing else, such as the folder that the process is in.
 func TestWhatIsWatchedOfAnIdleFolder(t *testing.T) {
 	f := open(t, t.TempDir())
