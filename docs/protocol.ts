@@ -667,27 +667,9 @@ export interface AllowedRule {
 }
 
 // How a loop ended.
-export interface Receipt extends Notice {
+export interface Receipt extends End {
   loopId: string
   endedAt?: Time
-  sessionUpdate: "_ralph/end"
-  stopReason: StopReason
-  promise?: string // "promise": the promise
-  iterations: number // runs that were begun
-  limit?: number // "max_iterations": of iterations; it may have been lowered below them
-  costUsd?: USD
-  unknownCosts?: number // runs whose cost isn't in that, as nobody knows it; -1: nobody knows how many
-  hats?: HatCost[] // the part of each hat, where hats hand over
-  tokens?: Tokens
-  durationMs: Ms
-  error?: string // why it failed, in one line
-  denials?: Denial[] // "permission_denied": the refusals
-  changes?: ChangeCounts // from before the loop until now; absent: nobody knows
-  title?: string // of the loop, where it is told to clients
-  tree?: string // of a loop that stays: git's, of all files in the folder; absent: nobody knows
-  guards?: string // "promise": the files that it was verified by and that the loop changed
-  verified?: string // "promise": what it was verified by, and how that went; absent for nothing
-  receipt?: Detail[] // further facts, for a table
   prompt?: string // the prompt, or most of it
   account?: Account // the failures, refusals and other events on its way
   rows: Detail[] // all that in words, for a table

@@ -239,7 +239,7 @@ func keyOf(pkg string, e ast.Expr) string {
 }
 
 // alone are embedded structs that stand in the document once; all others are written into the struct that has them.
-var alone = []string{"wire.Notice", "wire.LoopParams", "settings.Values", "limits.Given", "wire.Choices"}
+var alone = []string{"wire.Notice", "wire.End", "wire.LoopParams", "settings.Values", "limits.Given", "wire.Choices"}
 
 // fields are the lines of a struct, and what it extends.
 func (r *reference) fields(key string) (lines, extends []string) {
